@@ -1,0 +1,227 @@
+//! A client: a relying party or a program, with the metadata names of RFC 7591 section 2.
+
+use serde::{Deserialize, Serialize};
+
+use super::ids::{ClientKey, ClientSecretId, RealmId};
+use super::key::Algorithm;
+use super::secret::SecretHash;
+use super::timestamp::Timestamp;
+
+/// A client as stored. Secrets stand apart in [`ClientSecret`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Client {
+    /// Its realm.
+    pub realm: RealmId,
+    /// Internal key.
+    pub key: ClientKey,
+    /// The public `client_id`, unique in the realm: 1 to 255 printable ASCII characters.
+    pub client_id: String,
+    /// A disabled client may neither start nor finish anything.
+    pub enabled: bool,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// Everything that was registered.
+    pub metadata: ClientMetadata,
+    /// Live secrets, newest first, at most two. Only their hashes.
+    pub secrets: Vec<ClientSecret>,
+}
+
+/// What was registered for a client (RFC 7591 section 2, OpenID Connect Dynamic Registration 2).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClientMetadata {
+    /// What people read; the `client_id` when absent.
+    pub client_name: Option<String>,
+    /// Home page.
+    pub client_uri: Option<String>,
+    /// Logo; fetched once by the guarded client and served by us.
+    pub logo_uri: Option<String>,
+    /// Privacy policy.
+    pub policy_uri: Option<String>,
+    /// Terms of service.
+    pub tos_uri: Option<String>,
+    /// Addresses of people responsible.
+    pub contacts: Vec<String>,
+    /// Exact redirect URIs (RFC 9700 section 2.1).
+    pub redirect_uris: Vec<String>,
+    /// Exact URIs for the way back after logout.
+    pub post_logout_redirect_uris: Vec<String>,
+    /// Origins beyond those of the redirect URIs that may call token, userinfo and revocation by script.
+    pub web_origins: Vec<String>,
+    /// The one way this client proves itself.
+    pub token_endpoint_auth_method: AuthMethod,
+    /// Grants it may use.
+    pub grant_types: Vec<GrantType>,
+    /// Response types it may ask for.
+    pub response_types: Vec<ResponseType>,
+    /// Scopes it may ask for, space separated.
+    pub scope: String,
+    /// Whether people are asked.
+    pub consent: ConsentMode,
+    /// JWT (RFC 9068) or opaque.
+    pub access_token_format: AccessTokenFormat,
+    /// Whether a code challenge is demanded; the realm's default when absent. Public clients always.
+    pub require_pkce: Option<bool>,
+    /// Algorithm of its ID tokens; the realm's default when absent.
+    pub id_token_signed_response_alg: Option<Algorithm>,
+    /// Assumed `max_age` in seconds.
+    pub default_max_age: Option<u64>,
+    /// Assumed `acr_values`.
+    pub default_acr_values: Vec<String>,
+    /// `auth_time` in each ID token.
+    pub require_auth_time: bool,
+    /// Identifiers of resources (RFC 8707) it may ask for.
+    pub resources: Vec<String>,
+    /// Realm roles of its service account (client_credentials).
+    pub service_account_roles: Vec<String>,
+}
+
+impl Default for ClientMetadata {
+    fn default() -> Self {
+        Self {
+            client_name: None,
+            client_uri: None,
+            logo_uri: None,
+            policy_uri: None,
+            tos_uri: None,
+            contacts: Vec::new(),
+            redirect_uris: Vec::new(),
+            post_logout_redirect_uris: Vec::new(),
+            web_origins: Vec::new(),
+            token_endpoint_auth_method: AuthMethod::ClientSecretBasic,
+            grant_types: vec![GrantType::AuthorizationCode],
+            response_types: vec![ResponseType::Code],
+            scope: "openid".to_owned(),
+            consent: ConsentMode::Ask,
+            access_token_format: AccessTokenFormat::Jwt,
+            require_pkce: None,
+            id_token_signed_response_alg: None,
+            default_max_age: None,
+            default_acr_values: Vec::new(),
+            require_auth_time: false,
+            resources: Vec::new(),
+            service_account_roles: Vec::new(),
+        }
+    }
+}
+
+impl Client {
+    /// What people read.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        self.metadata.client_name.as_deref().unwrap_or(&self.client_id)
+    }
+
+    /// Public = cannot keep a secret (RFC 6749 section 2.1); only by `token_endpoint_auth_method: none`.
+    #[must_use]
+    pub fn is_public(&self) -> bool {
+        self.metadata.token_endpoint_auth_method == AuthMethod::None
+    }
+
+    /// Whether it was registered for the grant.
+    #[must_use]
+    pub fn has_grant(&self, grant: GrantType) -> bool {
+        self.metadata.grant_types.contains(&grant)
+    }
+}
+
+/// How a client proves itself (RFC 7591 section 2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AuthMethod {
+    /// A public client.
+    None,
+    /// HTTP Basic (RFC 6749 section 2.3.1).
+    ClientSecretBasic,
+    /// In the form body (RFC 6749 section 2.3.1).
+    ClientSecretPost,
+}
+
+impl AuthMethod {
+    /// Every method built, in the order of discovery.
+    pub const ALL: [Self; 3] = [Self::ClientSecretBasic, Self::ClientSecretPost, Self::None];
+
+    /// The registered name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::ClientSecretBasic => "client_secret_basic",
+            Self::ClientSecretPost => "client_secret_post",
+        }
+    }
+}
+
+/// Grants (RFC 6749, registered names).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GrantType {
+    /// RFC 6749 section 4.1.
+    AuthorizationCode,
+    /// RFC 6749 section 6.
+    RefreshToken,
+    /// RFC 6749 section 4.4.
+    ClientCredentials,
+}
+
+impl GrantType {
+    /// Every grant built, in the order of discovery.
+    pub const ALL: [Self; 3] = [Self::AuthorizationCode, Self::RefreshToken, Self::ClientCredentials];
+
+    /// The registered name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::AuthorizationCode => "authorization_code",
+            Self::RefreshToken => "refresh_token",
+            Self::ClientCredentials => "client_credentials",
+        }
+    }
+
+    /// Reads the registered name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|grant| grant.as_str() == name)
+    }
+}
+
+/// Response types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResponseType {
+    /// The code flow.
+    Code,
+}
+
+/// Whether people are asked before an application gets something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConsentMode {
+    /// Ask, and remember.
+    Ask,
+    /// First party: never asked.
+    Skip,
+}
+
+/// Form of access tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AccessTokenFormat {
+    /// RFC 9068.
+    Jwt,
+    /// A sealed reference that only this provider reads.
+    Opaque,
+}
+
+/// A live secret: only its HMAC-SHA-256 under a key derived from the master key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientSecret {
+    /// Its row.
+    pub id: ClientSecretId,
+    /// What is compared.
+    pub hash: SecretHash,
+    /// When it was set.
+    pub created_at: Timestamp,
+    /// After this it no longer counts; `None` = until replaced.
+    pub expires_at: Option<Timestamp>,
+}

@@ -1,0 +1,22 @@
+//! The nouns of the product, one per file. Plain values without behaviour that needs the outside.
+
+pub mod audit;
+pub mod client;
+pub mod consent;
+pub mod credential;
+pub mod device;
+pub mod event;
+pub mod grant;
+pub mod group;
+pub mod identifier;
+pub mod ids;
+pub mod key;
+pub mod power;
+pub mod realm;
+pub mod resource;
+pub mod role;
+pub mod secret;
+pub mod session;
+pub mod span;
+pub mod timestamp;
+pub mod user;

@@ -1,0 +1,190 @@
+//! A realm: an issuer with its own keys, users, clients, cookies. Its settings are what `settings:`
+//! of a realm file holds; each has a default, so an empty mapping is a valid realm.
+
+use serde::{Deserialize, Serialize};
+
+use super::ids::RealmId;
+use super::key::Algorithm;
+use super::span::Span;
+
+/// The default realm, whose issuer is `public_url` itself.
+pub const MAIN_REALM: &str = "main";
+
+/// A realm as stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Realm {
+    /// Key of every row that belongs to it.
+    pub id: RealmId,
+    /// Its name in addresses: `[a-z0-9-]{1,40}`, unique.
+    pub name: String,
+    /// What people read; the name when absent.
+    pub display_name: Option<String>,
+    /// A disabled realm answers nothing.
+    pub enabled: bool,
+    /// Its own issuer (a whole origin, `https://login.example.com`) instead of a path under `public_url`.
+    pub issuer: Option<String>,
+    /// Raised by a restore from backup; part of what refresh tokens' tags cover (`security-design` rule 8).
+    pub restore_epoch: i64,
+    /// Everything that can be set.
+    pub settings: RealmSettings,
+}
+
+impl Realm {
+    /// What people read.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        self.display_name.as_deref().unwrap_or(&self.name)
+    }
+}
+
+/// A realm's settings. A field that a realm file leaves out keeps its stored value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+pub struct RealmSettings {
+    /// Sign-up by strangers. `enabled: true` is refused until sign-up exists.
+    pub registration: Registration,
+    /// Rules for new passwords.
+    pub password_policy: PasswordPolicy,
+    /// Limits of browser sessions.
+    pub sessions: SessionLimits,
+    /// Lifetimes of tokens.
+    pub tokens: TokenLimits,
+    /// Signing keys.
+    pub keys: KeySettings,
+    /// Rules for clients that the client itself does not state.
+    pub clients: ClientDefaults,
+    /// Languages of pages, first is the fallback.
+    pub locales: Locales,
+}
+
+/// Sign-up by strangers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+pub struct Registration {
+    /// Whether the realm offers it.
+    pub enabled: bool,
+}
+
+/// Rules for new passwords; no composition rules by design (NIST SP 800-63B-4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PasswordPolicy {
+    /// Characters at least, 8 to 256.
+    pub min_length: u16,
+}
+
+impl Default for PasswordPolicy {
+    fn default() -> Self {
+        Self { min_length: 12 }
+    }
+}
+
+/// Limits of browser sessions, enforced in every grant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SessionLimits {
+    /// Without a browser request for this long a session has ended.
+    pub idle: Span,
+    /// However busy, a session ends after this.
+    pub absolute: Span,
+    /// Both limits of a session opened with "keep me signed in"; `0s` takes the box off the page.
+    pub remember_me: Span,
+}
+
+impl Default for SessionLimits {
+    fn default() -> Self {
+        Self { idle: Span::mins(30), absolute: Span::hours(12), remember_me: Span::days(30) }
+    }
+}
+
+/// Lifetimes of tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TokenLimits {
+    /// Authorization code, at most 60 s.
+    pub code: Span,
+    /// Access token, at most one hour.
+    pub access: Span,
+    /// ID token.
+    pub id_token: Span,
+    /// A refresh family unused for this long has ended.
+    pub refresh_idle: Span,
+    /// However used, a refresh family ends after this.
+    pub refresh_absolute: Span,
+    /// How long a rotated refresh token still gives its successor, 0 to 30 s.
+    pub refresh_reuse_grace: Span,
+}
+
+impl Default for TokenLimits {
+    fn default() -> Self {
+        Self {
+            code: Span::secs(60),
+            access: Span::mins(5),
+            id_token: Span::mins(5),
+            refresh_idle: Span::days(14),
+            refresh_absolute: Span::days(90),
+            refresh_reuse_grace: Span::secs(10),
+        }
+    }
+}
+
+/// Signing keys and their schedule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct KeySettings {
+    /// One active key of each; RS256 must be among them (OpenID Connect Core 15.1).
+    pub algorithms: Vec<Algorithm>,
+    /// Modulus of new RSA keys: 2048, 3072 or 4096.
+    pub rsa_bits: u16,
+    /// Published this long before it signs, at least 60 s.
+    pub announce: Span,
+    /// Signs for this long before its successor takes over.
+    pub active: Span,
+    /// Algorithm of JWT access tokens.
+    pub access_token_alg: Algorithm,
+    /// Algorithm of ID tokens for clients that register none.
+    pub id_token_alg: Algorithm,
+}
+
+impl Default for KeySettings {
+    fn default() -> Self {
+        Self {
+            algorithms: vec![Algorithm::RS256, Algorithm::PS256, Algorithm::ES256, Algorithm::EdDSA],
+            rsa_bits: 2048,
+            announce: Span::hours(24),
+            active: Span::days(90),
+            access_token_alg: Algorithm::ES256,
+            id_token_alg: Algorithm::RS256,
+        }
+    }
+}
+
+/// Rules for clients that the client itself does not state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ClientDefaults {
+    /// Confidential clients too must send a code challenge (RFC 9700 2.1.1); public ones always.
+    pub require_pkce: bool,
+}
+
+impl Default for ClientDefaults {
+    fn default() -> Self {
+        Self { require_pkce: true }
+    }
+}
+
+/// Languages of pages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Locales {
+    /// Offered languages (BCP 47), of those that the catalogue has.
+    pub supported: Vec<String>,
+    /// Used when neither request nor browser names an offered one.
+    pub default: String,
+}
+
+impl Default for Locales {
+    fn default() -> Self {
+        Self { supported: vec!["en".to_owned(), "de".to_owned()], default: "en".to_owned() }
+    }
+}

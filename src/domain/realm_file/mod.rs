@@ -1,0 +1,1 @@
+//! The realm file: what is declared, and the plan that makes the stored realm equal to it.

@@ -1,0 +1,1 @@
+//! Sign-in rules: what comes next, which factors count, names.
