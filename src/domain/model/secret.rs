@@ -4,12 +4,18 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer};
 use subtle::ConstantTimeEq;
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::Zeroize;
 
 /// A secret text: a password, a client secret, a refresh token. It has no `Display`, no `Serialize`,
 /// and compares in constant time.
-#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+#[derive(Clone)]
 pub struct Secret(String);
+
+impl Drop for Secret {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
 
 impl Secret {
     /// Takes the text over.
