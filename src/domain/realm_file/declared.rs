@@ -109,6 +109,25 @@ impl std::fmt::Display for RoleRef {
     }
 }
 
+/// A declared value that may also be unset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Said<T> {
+    /// This value.
+    Value(T),
+    /// `null`: no value.
+    Nothing,
+}
+
+impl<T> Said<T> {
+    /// The value, if it is one.
+    pub fn value(&self) -> Option<&T> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::Nothing => None,
+        }
+    }
+}
+
 /// A list with the line it stands on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed<T> {
@@ -125,8 +144,8 @@ pub struct DeclaredRole {
     pub line: usize,
     /// Its natural key.
     pub role: RoleRef,
-    /// `description`; the inner `None` is `null`.
-    pub description: Option<Option<String>>,
+    /// `description`.
+    pub description: Option<Said<String>>,
     /// `composites`.
     pub composites: Option<Listed<RoleRef>>,
 }
@@ -161,8 +180,8 @@ pub struct DeclaredUser {
     pub groups: Option<Listed<String>>,
     /// `roles`.
     pub roles: Option<Listed<RoleRef>>,
-    /// `administrator`: the inner `None` takes every power away.
-    pub administrator: Option<Option<Power>>,
+    /// `administrator`.
+    pub administrator: Option<Said<Power>>,
 }
 
 /// A user's password as declared.
@@ -231,8 +250,8 @@ pub struct DeclaredResource {
     pub line: usize,
     /// Its natural key.
     pub identifier: String,
-    /// `display_name`; the inner `None` is `null`.
-    pub display_name: Option<Option<String>>,
+    /// `display_name`.
+    pub display_name: Option<Said<String>>,
     /// `scopes`.
     pub scopes: Option<Listed<String>>,
     /// `introspection_clients`.

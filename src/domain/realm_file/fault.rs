@@ -73,7 +73,9 @@ impl Faults {
         self.list.is_empty()
     }
 
+    /// The faults in the order of the file.
     pub(super) fn into_list(mut self) -> Vec<Fault> {
+        self.list.sort_by_key(|fault| fault.line);
         if self.more > 0 {
             self.list.push(Fault {
                 file: self.file,
@@ -89,7 +91,11 @@ impl Faults {
 
 /// A stranger's text for a message: quoted marks and control characters escaped, cut to 80 characters.
 pub(super) fn shown(text: &str) -> String {
-    let mut out: String = text.chars().take(80).flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect();
+    let mut out: String = text
+        .chars()
+        .take(80)
+        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
+        .collect();
     if text.chars().nth(80).is_some() {
         out.push('…');
     }

@@ -29,7 +29,7 @@ mod tests;
 
 pub use declared::{
     DeclaredClient, DeclaredClientSecret, DeclaredGroup, DeclaredPassword, DeclaredRealm, DeclaredResource,
-    DeclaredRole, DeclaredUser, RoleRef, SecretRef,
+    DeclaredRole, DeclaredUser, RoleRef, Said, SecretRef,
 };
 pub use export::{ExportedSecrets, export};
 pub use fault::Fault;

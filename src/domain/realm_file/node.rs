@@ -42,6 +42,15 @@ pub(super) struct Entry {
 }
 
 impl Node {
+    /// The text of a field, as far as there is one: names an object before it has been checked.
+    pub(super) fn text_of(&self, field: &str) -> &str {
+        let Kind::Map(entries) = &self.kind else { return "" };
+        match entries.iter().find(|entry| entry.key == field).map(|entry| &entry.value.kind) {
+            Some(Kind::Text { text, .. }) => text,
+            _ => "",
+        }
+    }
+
     /// What it is, for messages.
     pub(super) const fn what(&self) -> &'static str {
         match self.kind {
@@ -119,16 +128,12 @@ impl Builder {
                 Err("tags are not understood; write the value without a tag".to_owned())
             }
             Event::SequenceStart(anchor, _) => self.open(line, anchor, Body::List(Vec::new())),
-            Event::MappingStart(anchor, _) => {
-                self.open(line, anchor, Body::Map { entries: Vec::new(), key: None })
-            }
+            Event::MappingStart(anchor, _) => self.open(line, anchor, Body::Map { entries: Vec::new(), key: None }),
             Event::SequenceEnd | Event::MappingEnd => self.close(),
             Event::Alias(anchor) => self.alias(anchor, line),
-            Event::Nothing
-            | Event::StreamStart
-            | Event::StreamEnd
-            | Event::DocumentStart(_)
-            | Event::DocumentEnd => Ok(()),
+            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentStart(_) | Event::DocumentEnd => {
+                Ok(())
+            }
         }
     }
 

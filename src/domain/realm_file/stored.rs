@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::declared::RoleRef;
 use crate::model::client::Client;
 use crate::model::group::Group;
-use crate::model::ids::{ClientKey, GroupId, RoleId};
+use crate::model::ids::{GroupId, RoleId};
 use crate::model::power::Power;
 use crate::model::realm::Realm;
 use crate::model::resource::Resource;
@@ -53,7 +53,6 @@ impl std::fmt::Debug for StoredUser {
 /// Names of what is stored, by id.
 #[derive(Debug)]
 pub(super) struct Names {
-    clients: HashMap<ClientKey, String>,
     roles: HashMap<RoleId, RoleRef>,
     groups: HashMap<GroupId, String>,
 }
@@ -74,11 +73,7 @@ impl Names {
             })
             .collect();
         let groups = stored.groups.iter().map(|group| (group.id, group.path.clone())).collect();
-        Self { clients, roles, groups }
-    }
-
-    pub(super) fn client(&self, key: ClientKey) -> Option<&String> {
-        self.clients.get(&key)
+        Self { roles, groups }
     }
 
     pub(super) fn role(&self, id: RoleId) -> Option<&RoleRef> {

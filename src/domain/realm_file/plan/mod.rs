@@ -297,7 +297,7 @@ pub fn plan(stored: &StoredRealm, declared: &DeclaredRealm, options: Options<'_>
     access::plan_groups(stored, declared, &known, &mut acts, &mut faults);
     user::plan(stored, declared, &known, &mut acts, &mut faults);
     if options.prune {
-        delete::plan(stored, &known, declared.users.is_some(), &mut acts);
+        delete::plan(stored, declared, &known, &mut acts);
     }
     if faults.is_empty() { Ok(Plan { realm: declared.name.clone(), acts }) } else { Err(faults.into_list()) }
 }
