@@ -1,0 +1,1 @@
+//! Audit events that are appended in the batch.

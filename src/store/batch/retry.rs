@@ -1,0 +1,1 @@
+//! A batch that failed is run again, operation by operation.
