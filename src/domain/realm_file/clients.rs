@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::declared::{DeclaredClient, DeclaredClientSecret};
-use super::fault::Faults;
+use super::fault::{Faults, shown};
 use super::fields::{Check, Field, Form, boolean, entries, overlay, text};
 use super::node::{Entry, Node};
 use super::roles::{objects, required};
@@ -13,6 +13,7 @@ use super::text as check;
 use super::users::{encrypted, secret_ref};
 use crate::model::client::{AuthMethod, ClientMetadata, GrantType};
 use crate::model::secret::Secret;
+use crate::protocol::redirect_uri;
 
 const AUTH_METHODS: &[&str] = &["client_secret_basic", "client_secret_post", "none"];
 const ALGORITHMS: &[&str] = &["RS256", "PS256", "ES256", "EdDSA"];
@@ -73,7 +74,7 @@ fn one_of(text: &str, words: &[&str]) -> Result<String, String> {
     if words.contains(&text) {
         Ok(text.to_owned())
     } else {
-        Err(format!("{} is not supported; allowed are {}", super::fault::shown(text), words.join(", ")))
+        Err(format!("{} is not supported; allowed are {}", shown(text), words.join(", ")))
     }
 }
 
@@ -150,13 +151,15 @@ pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
     let mut list = Vec::new();
     let public = client.token_endpoint_auth_method == AuthMethod::None;
     let code = client.grant_types.contains(&GrantType::AuthorizationCode);
-    for (fields, uris) in [
-        (["redirect_uris"].as_slice(), &client.redirect_uris),
-        (["post_logout_redirect_uris"].as_slice(), &client.post_logout_redirect_uris),
-    ] {
-        let fields: &'static [&'static str] = fields;
-        list.extend(uris.iter().filter_map(|uri| Some(Crossed::new(fields, registrable(uri, public).err()?))));
-    }
+    let told = |uri: &str, fault: &dyn std::fmt::Display| format!("{} {fault}", shown(uri));
+    list.extend(client.redirect_uris.iter().filter_map(|uri| {
+        let fault = redirect_uri::check_registrable(uri, public).err()?;
+        Some(Crossed::new(&["redirect_uris"], told(uri, &fault)))
+    }));
+    list.extend(client.post_logout_redirect_uris.iter().filter_map(|uri| {
+        let fault = redirect_uri::check_post_logout(uri, public).err()?;
+        Some(Crossed::new(&["post_logout_redirect_uris"], told(uri, &fault)))
+    }));
     if code && client.redirect_uris.is_empty() {
         list.push(Crossed::new(
             &["redirect_uris", "grant_types"],
@@ -191,9 +194,4 @@ pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
         ));
     }
     list
-}
-
-/// Whether a redirect URI may be registered.
-fn registrable(text: &str, _public: bool) -> Result<(), String> {
-    url::Url::parse(text).map(|_| ()).map_err(|_| format!("{} is not an absolute URI", super::fault::shown(text)))
 }

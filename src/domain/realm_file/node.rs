@@ -239,7 +239,7 @@ mod tests {
         let mut bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n".to_owned();
         for i in 1..10 {
             let list = vec![format!("*a{}", i - 1); 10].join(",");
-            bomb.push_str(&format!("a{i}: &a{i} [{list}]\n"));
+            bomb = format!("{bomb}a{i}: &a{i} [{list}]\n");
         }
         assert!(read(&bomb).unwrap_err().message.contains("write the values out"));
         assert!(read("a: &x [1]\nb: *x\n").is_ok());

@@ -12,6 +12,7 @@ use super::roles::{objects, references, required};
 use super::text as check;
 use crate::model::power::Power;
 use crate::model::secret::Secret;
+use crate::signin::identifier::canonical;
 
 const ADDRESS: &[Field] = &[
     Field::new("formatted", Form::Lines(1_000)),
@@ -38,7 +39,7 @@ const TABLE: &[Field] = &[
     Field::new("profile", Form::Checked(check::https)),
     Field::new("picture", Form::Checked(check::https)),
     Field::new("website", Form::Checked(web)),
-    Field::new("email", Form::Checked(check::email)),
+    Field::new("email", Form::Checked(email)),
     Field::new("email_verified", Form::Bool),
     Field::new("gender", Form::Text(100)),
     Field::new("birthdate", Form::Checked(check::birthdate)),
@@ -103,17 +104,13 @@ fn user(line: usize, username: String, found: &BTreeMap<&str, &Entry>, faults: &
 
 fn username(text: &str) -> Result<String, String> {
     line_of_text(text, 255)?;
-    canonical(text).map(|_| text.to_owned())
+    canonical(text).map(|_| text.trim().to_owned()).map_err(|fault| fault.to_string())
 }
 
-/// The form in which user names are compared.
-pub(super) fn canonical(text: &str) -> Result<String, String> {
-    Ok(text.trim().to_lowercase())
-}
-
-/// The form in which e-mail addresses are compared.
-pub(super) fn canonical_email(text: &str) -> Result<String, String> {
-    canonical(text)
+/// An address that its owner may sign in with.
+fn email(text: &str) -> Result<String, String> {
+    check::email(text)?;
+    canonical(text).map(|_| text.to_owned()).map_err(|fault| fault.to_string())
 }
 
 fn password(node: &Node, faults: &mut Faults) -> Option<DeclaredPassword> {

@@ -12,7 +12,7 @@ use crate::realm_file::stored::StoredRealm;
 pub(super) fn plan_roles(
     stored: &StoredRealm,
     declared: &DeclaredRealm,
-    known: &Known,
+    known: &Known<'_>,
     acts: &mut Vec<Act>,
     faults: &mut Faults,
 ) {
@@ -91,7 +91,7 @@ fn in_a_round(edges: &BTreeMap<RoleRef, Vec<RoleRef>>) -> BTreeSet<RoleRef> {
 pub(super) fn plan_groups(
     stored: &StoredRealm,
     declared: &DeclaredRealm,
-    known: &Known,
+    known: &Known<'_>,
     acts: &mut Vec<Act>,
     faults: &mut Faults,
 ) {

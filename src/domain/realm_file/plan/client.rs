@@ -12,8 +12,7 @@ use crate::realm_file::stored::StoredRealm;
 pub(super) fn plan(
     stored: &StoredRealm,
     declared: &DeclaredRealm,
-    known: &Known,
-    options: Options<'_>,
+    known: &Known<'_>,
     acts: &mut Vec<Act>,
     faults: &mut Faults,
 ) {
@@ -26,7 +25,7 @@ pub(super) fn plan(
             continue;
         };
         check(client, &metadata, known, faults);
-        let secret = secret(client, before, &metadata, options, faults);
+        let secret = secret(client, before, &metadata, known.options, faults);
         let enabled = client.enabled.unwrap_or_else(|| before.is_none_or(|before| before.enabled));
         let mut differences = Differences::default();
         differences.field("enabled", Some(&before.is_none_or(|before| before.enabled)), Some(&enabled));
@@ -55,7 +54,7 @@ pub(super) fn plan(
     }
 }
 
-fn check(client: &DeclaredClient, metadata: &ClientMetadata, known: &Known, faults: &mut Faults) {
+fn check(client: &DeclaredClient, metadata: &ClientMetadata, known: &Known<'_>, faults: &mut Faults) {
     for crossed in clients::crossed(metadata) {
         crossed.report(&client.metadata, client.line, faults);
     }

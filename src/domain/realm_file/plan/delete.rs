@@ -1,20 +1,20 @@
 //! `--prune`: what is stored and not declared goes, children before parents. Users only when the file
 //! has `users:`, so that a file of applications never deletes people.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use super::known::Known;
 use super::{Act, Change, Object, Verb};
 use crate::realm_file::declared::DeclaredRealm;
 use crate::realm_file::stored::StoredRealm;
-use crate::realm_file::users::canonical;
+use crate::signin::identifier::canonical;
 
-pub(super) fn plan(stored: &StoredRealm, declared: &DeclaredRealm, known: &Known, acts: &mut Vec<Act>) {
+pub(super) fn plan(stored: &StoredRealm, declared: &DeclaredRealm, known: &Known<'_>, acts: &mut Vec<Act>) {
     let mut delete = |object: Object, name: &str, change: Change| {
         acts.push(Act { verb: Verb::Delete, object, name: name.to_owned(), fields: Vec::new(), change });
     };
     if let Some(users) = &declared.users {
-        let kept: BTreeSet<_> = users.iter().filter_map(|user| canonical(&user.username).ok()).collect();
+        let kept: HashSet<_> = users.iter().filter_map(|user| canonical(&user.username).ok()).collect();
         for user in stored.users.iter().map(|stored| &stored.user) {
             if canonical(&user.username).is_ok_and(|name| !kept.contains(&name)) {
                 delete(Object::User, &user.username, Change::DeleteUser(user.id));

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use super::Options;
 use crate::realm_file::declared::{DeclaredRealm, Listed, RoleRef};
 use crate::realm_file::fault::{Faults, nearest, shown};
 use crate::realm_file::stored::{Names, StoredRealm};
 
-pub(super) struct Known {
+pub(super) struct Known<'a> {
+    pub(super) options: Options<'a>,
     pub(super) names: Names,
     pub(super) roles: BTreeSet<RoleRef>,
     pub(super) groups: BTreeSet<String>,
@@ -14,18 +16,24 @@ pub(super) struct Known {
     pub(super) resources: BTreeSet<String>,
 }
 
-impl Known {
+impl<'a> Known<'a> {
     /// Declared names, and stored ones unless they are pruned.
-    pub(super) fn of(stored: &StoredRealm, declared: &DeclaredRealm, prune: bool, faults: &mut Faults) -> Self {
+    pub(super) fn of(
+        stored: &StoredRealm,
+        declared: &DeclaredRealm,
+        options: Options<'a>,
+        faults: &mut Faults,
+    ) -> Self {
         let names = Names::of(stored);
         let mut known = Self {
+            options,
             roles: declared.roles.iter().flatten().map(|role| role.role.clone()).collect(),
             groups: declared.groups.iter().flatten().map(|group| group.path.clone()).collect(),
             clients: declared.clients.iter().flatten().map(|client| client.client_id.clone()).collect(),
             resources: declared.resources.iter().flatten().map(|resource| resource.identifier.clone()).collect(),
             names,
         };
-        if !prune {
+        if !options.prune {
             known.clients.extend(stored.clients.iter().map(|client| client.client_id.clone()));
             known.roles.extend(stored.roles.iter().filter_map(|role| known.names.role(role.id).cloned()));
             known.groups.extend(stored.groups.iter().map(|group| group.path.clone()));

@@ -288,11 +288,11 @@ pub struct WantedResource {
 /// collected. Secrets must have been resolved: a `secret_ref` that still stands is a fault.
 pub fn plan(stored: &StoredRealm, declared: &DeclaredRealm, options: Options<'_>) -> Result<Plan, Vec<Fault>> {
     let mut faults = Faults::new(&declared.file);
-    let known = Known::of(stored, declared, options.prune, &mut faults);
+    let known = Known::of(stored, declared, options, &mut faults);
     let mut acts = Vec::new();
     realm::plan(stored, declared, &mut acts, &mut faults);
     resource::plan(stored, declared, &known, &mut acts, &mut faults);
-    client::plan(stored, declared, &known, options, &mut acts, &mut faults);
+    client::plan(stored, declared, &known, &mut acts, &mut faults);
     access::plan_roles(stored, declared, &known, &mut acts, &mut faults);
     access::plan_groups(stored, declared, &known, &mut acts, &mut faults);
     user::plan(stored, declared, &known, &mut acts, &mut faults);

@@ -10,7 +10,7 @@ use crate::realm_file::stored::StoredRealm;
 pub(super) fn plan(
     stored: &StoredRealm,
     declared: &DeclaredRealm,
-    known: &Known,
+    known: &Known<'_>,
     acts: &mut Vec<Act>,
     faults: &mut Faults,
 ) {

@@ -1,28 +1,29 @@
 //! Users: claims, memberships, powers, the password. Names are compared in their canonical form, and
 //! no name may mean two people (`behaviour-cases` B-48).
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::compare::Differences;
 use super::known::Known;
 use super::{Act, Change, Object, PasswordChange, Verb, WantedUser};
+use crate::model::identifier::Canonical;
 use crate::model::power::Power;
 use crate::model::realm::{MAIN_REALM, PasswordPolicy};
 use crate::model::user::StandardClaims;
 use crate::realm_file::declared::{DeclaredPassword, DeclaredRealm, DeclaredUser};
 use crate::realm_file::fault::{Faults, shown};
 use crate::realm_file::stored::{StoredRealm, StoredUser};
-use crate::realm_file::users::{canonical, canonical_email};
+use crate::signin::identifier::canonical;
 
 pub(super) fn plan(
     stored: &StoredRealm,
     declared: &DeclaredRealm,
-    known: &Known,
+    known: &Known<'_>,
     acts: &mut Vec<Act>,
     faults: &mut Faults,
 ) {
     let policy = super::realm::wanted_settings(stored, declared).password_policy;
-    let by_name: HashMap<String, &StoredUser> =
+    let by_name: HashMap<Canonical, &StoredUser> =
         stored.users.iter().filter_map(|user| Some((canonical(&user.user.username).ok()?, user))).collect();
     let mut wanted_users = Vec::new();
     for user in declared.users.iter().flatten() {
@@ -49,7 +50,7 @@ pub(super) fn plan(
     check_names(stored, &wanted_users, faults);
 }
 
-fn act(wanted: &WantedUser, before: Option<&StoredUser>, known: &Known) -> Option<Act> {
+fn act(wanted: &WantedUser, before: Option<&StoredUser>, known: &Known<'_>) -> Option<Act> {
     let mut differences = Differences::default();
     let none = StandardClaims::default();
     let account = before.map(|before| &before.user);
@@ -90,7 +91,7 @@ fn claims(user: &DeclaredUser, before: Option<&StoredUser>) -> Option<StandardCl
     Some(claims)
 }
 
-fn sub(user: &DeclaredUser, before: Option<&StoredUser>, known: &Known, faults: &mut Faults) -> Option<String> {
+fn sub(user: &DeclaredUser, before: Option<&StoredUser>, known: &Known<'_>, faults: &mut Faults) -> Option<String> {
     let sub = user.sub.as_ref()?;
     if before.is_some_and(|before| before.user.sub != *sub) {
         faults.add(user.line, "sub", "a user's sub never changes: applications know the person by it");
@@ -101,7 +102,7 @@ fn sub(user: &DeclaredUser, before: Option<&StoredUser>, known: &Known, faults: 
     Some(sub.clone())
 }
 
-fn groups(user: &DeclaredUser, before: Option<&StoredUser>, known: &Known, faults: &mut Faults) -> Vec<String> {
+fn groups(user: &DeclaredUser, before: Option<&StoredUser>, known: &Known<'_>, faults: &mut Faults) -> Vec<String> {
     if let Some(list) = &user.groups {
         Known::check("group", &list.items, &known.groups, (list.line, "groups"), faults);
         return list.items.clone();
@@ -114,7 +115,7 @@ fn groups(user: &DeclaredUser, before: Option<&StoredUser>, known: &Known, fault
 fn roles(
     user: &DeclaredUser,
     before: Option<&StoredUser>,
-    known: &Known,
+    known: &Known<'_>,
     faults: &mut Faults,
 ) -> Vec<crate::realm_file::declared::RoleRef> {
     match &user.roles {
@@ -176,7 +177,7 @@ fn password(
 /// Names to sign in with and subs, over all users as they shall be: each means one person.
 fn check_names(stored: &StoredRealm, wanted: &[(&DeclaredUser, WantedUser)], faults: &mut Faults) {
     let changed: BTreeSet<_> = wanted.iter().filter_map(|(_, user)| user.id).collect();
-    let mut owners: HashMap<String, String> = HashMap::new();
+    let mut owners: HashMap<Canonical, String> = HashMap::new();
     let mut subs: HashMap<String, String> = HashMap::new();
     for user in stored.users.iter().map(|stored| &stored.user) {
         subs.insert(user.sub.clone(), user.username.clone());
@@ -210,7 +211,7 @@ fn check_names(stored: &StoredRealm, wanted: &[(&DeclaredUser, WantedUser)], fau
 }
 
 /// What a person may type to sign in.
-fn signin_names(username: &str, claims: &StandardClaims) -> BTreeSet<String> {
+fn signin_names(username: &str, claims: &StandardClaims) -> HashSet<Canonical> {
     let email = claims.email.as_deref().filter(|_| claims.email_verified);
-    canonical(username).ok().into_iter().chain(email.and_then(|email| canonical_email(email).ok())).collect()
+    canonical(username).ok().into_iter().chain(email.and_then(|email| canonical(email).ok())).collect()
 }
