@@ -1,6 +1,7 @@
 //! What surrounds every page: language, realm, footer, addresses of assets.
 
 use super::assets;
+use super::client_header::web_address;
 use super::text::{self, Key, Language, Markup};
 
 /// A way back to something outside this page.
@@ -129,6 +130,24 @@ impl Chrome {
         let place = if self.realm_title.is_empty() { "Doorward" } else { &self.realm_title };
         let step = if is_error { self.with(Key::TitleError, "title", step) } else { step.to_owned() };
         format!("{step} · {place}")
+    }
+
+    /// Whether a name is so long that the heading it stands in needs a smaller size.
+    #[must_use]
+    pub fn is_long(&self, name: &str) -> bool {
+        name.chars().count() > 24
+    }
+
+    /// The realm's privacy policy, if it is an address of the web.
+    #[must_use]
+    pub fn policy(&self) -> Option<&str> {
+        web_address(self.policy_uri.as_deref())
+    }
+
+    /// The realm's terms, if they are an address of the web.
+    #[must_use]
+    pub fn terms(&self) -> Option<&str> {
+        web_address(self.tos_uri.as_deref())
     }
 
     /// Whether the footer offers languages.

@@ -26,14 +26,25 @@ impl ClientHeader {
     /// Whether there is anything to link to.
     #[must_use]
     pub fn has_links(&self) -> bool {
-        self.policy_uri.is_some() || self.tos_uri.is_some()
+        self.policy().is_some() || self.terms().is_some()
     }
 
-    /// Stands in for a logo that does not exist.
+    /// Its privacy policy, if it is an address of the web.
     #[must_use]
-    pub fn initial(&self) -> String {
-        self.title.chars().find(|c| c.is_alphanumeric()).map(|c| c.to_uppercase().collect()).unwrap_or_default()
+    pub fn policy(&self) -> Option<&str> {
+        web_address(self.policy_uri.as_deref())
     }
+
+    /// Its terms, if they are an address of the web.
+    #[must_use]
+    pub fn terms(&self) -> Option<&str> {
+        web_address(self.tos_uri.as_deref())
+    }
+}
+
+/// An address that may stand in a link: registration refuses other schemes, and so does the page.
+pub(super) fn web_address(uri: Option<&str>) -> Option<&str> {
+    uri.filter(|uri| uri.starts_with("https://") || uri.starts_with("http://"))
 }
 
 /// Longest name that is shown, in characters.

@@ -107,6 +107,11 @@ impl LoginPage {
         }
     }
 
+    /// The heading holds a name that needs more than a line.
+    fn is_long(&self) -> bool {
+        self.client.as_ref().is_some_and(|client| self.chrome.is_long(&client.title))
+    }
+
     /// The cursor goes to the first empty field, or to the password after a wrong one.
     fn focus_name(&self) -> bool {
         self.username.is_empty() && !self.username_readonly

@@ -32,6 +32,7 @@ pub(super) fn client(lang: Language) -> ClientHeader {
     ClientHeader {
         policy_uri: Some("https://app.example.com/privacy".into()),
         tos_uri: Some("https://app.example.com/terms".into()),
+        logo: (lang == Language::De).then(|| super::assets::asset("img/mark.svg").to_owned()),
         client_uri: Some("https://app.example.com/".into()),
         ..ClientHeader::named(title)
     }
@@ -39,7 +40,11 @@ pub(super) fn client(lang: Language) -> ClientHeader {
 
 /// A client that tries to be more than text (`behaviour-cases` B-40).
 pub(super) fn hostile_client() -> ClientHeader {
-    ClientHeader::named("<b>Bank</b>\u{202E}kcab\u{0000}\n<script>alert(1)</script>")
+    ClientHeader {
+        policy_uri: Some("javascript:alert(1)".into()),
+        tos_uri: Some("https://app.example.com/\" onclick=\"alert(1)".into()),
+        ..ClientHeader::named("<b>Bank</b>\u{202E}kcab\u{0000}\n<script>alert(1)</script>")
+    }
 }
 
 /// What was typed as a name.

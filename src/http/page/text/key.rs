@@ -218,7 +218,6 @@ keys! {
     DemoAskUserinfo = "demo.ask_userinfo",
     DemoLogout = "demo.logout",
     DemoHeader = "demo.header",
-    DemoClaims = "demo.claims",
     DemoClaim = "demo.claim",
     DemoValue = "demo.value",
     DemoRaw = "demo.raw",
