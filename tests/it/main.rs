@@ -3,3 +3,7 @@
 // `cfg(test)` tells clippy that the harness too may unwrap.
 #[cfg(test)]
 mod architecture;
+#[cfg(test)]
+mod e2e;
+#[cfg(test)]
+mod kit;
