@@ -3,14 +3,13 @@
 
 use super::request::{AuthorizeRequest, Display};
 use super::table::Asked;
-use crate::protocol::refusal::Refusal;
 
 /// Values of one list that are kept.
 const LIST_MAX: usize = 16;
 /// Characters of a login hint that is offered; no name is longer.
 const LOGIN_HINT_MAX: usize = 255;
 
-pub(super) fn check(asked: &Asked<'_>, request: &mut AuthorizeRequest) -> Result<(), Refusal> {
+pub(super) fn fill(asked: &Asked<'_>, request: &mut AuthorizeRequest) {
     let params = asked.params;
     request.display = params.get("display").and_then(Display::from_name);
     request.ui_locales = list(params.get("ui_locales"), is_language_tag);
@@ -19,7 +18,6 @@ pub(super) fn check(asked: &Asked<'_>, request: &mut AuthorizeRequest) -> Result
         Some(text) => list(Some(text), |value| value.len() <= 255),
         None => asked.client.metadata.default_acr_values.clone(),
     };
-    Ok(())
 }
 
 fn list(text: Option<&str>, keep: impl Fn(&str) -> bool) -> Vec<String> {

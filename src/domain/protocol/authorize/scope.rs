@@ -19,7 +19,7 @@ pub(super) fn check(asked: &Asked<'_>, request: &mut AuthorizeRequest) -> Result
     let in_question =
         |resource: &&Resource| request.resources.is_empty() || request.resources.contains(&resource.identifier);
     let resources: Vec<&Resource> = allowed(asked.client, asked.facts.resources).filter(in_question).collect();
-    let granted = grantable(&parse(text)?, asked.client, resources)?;
+    let granted = grantable(&parse(text)?, asked.client, &resources)?;
     request.scope = granted.scope;
     request.scope_differs = granted.differs;
     Ok(())

@@ -86,7 +86,7 @@ pub const SINGLE: [&str; 19] = [
 
 /// The checks that answer by redirect, in order. `resource` stands before `scope`, since the resources
 /// decide which scopes are known; `max_age` knows `require_auth_time`.
-const CHECKS: [(&str, Check); 13] = [
+const CHECKS: [(&str, Check); 12] = [
     ("single", |asked, _| asked.params.check_single(&SINGLE).map_err(Refusal::from)),
     ("request_object", request_object::check),
     ("state", state::check),
@@ -99,7 +99,6 @@ const CHECKS: [(&str, Check); 13] = [
     ("prompt", prompt::check),
     ("max_age", max_age::check),
     ("id_token_hint", id_token_hint::check),
-    ("hints", hints::check),
 ];
 
 /// Runs the table.
@@ -123,6 +122,8 @@ pub fn check(params: &Params, facts: &Facts<'_>) -> Outcome {
             return Outcome::Redirect(ErrorRedirect { redirect_uri, response_mode, state, refusal });
         }
     }
+    // Wishes cannot fail.
+    hints::fill(&asked, &mut request);
     Outcome::Request(Box::new(request))
 }
 
