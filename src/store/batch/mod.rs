@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
+use uuid::Uuid;
 
 use crate::clock::Clock;
 use crate::domain::model::audit::AuditEvent;
@@ -20,9 +21,12 @@ use crate::store::readmodel::ReadModels;
 
 pub(in crate::store) mod sql;
 
+mod attempt;
 mod audit;
 mod end_session;
+mod locks;
 mod open_session;
+mod outbox;
 mod redeem_code;
 mod retry;
 mod rotate_grant;
@@ -68,6 +72,32 @@ enum Outcome {
     Opened(Opened),
     Ended(bool),
     Done,
+    /// The row was locked, or there was nothing to do.
+    Skipped,
+}
+
+/// Orders operations, so that locks are taken in one order, and tells repeats.
+type Key = (u8, Uuid, Uuid);
+
+impl Operation {
+    /// What makes two operations repeats of each other: kind and row. Openings of one browser are repeats.
+    fn key(&self) -> Key {
+        match self {
+            Self::Rotate(rotate) => (0, rotate.realm.as_uuid(), rotate.grant.as_uuid()),
+            Self::Redeem(redeem) => (1, redeem.realm.as_uuid(), redeem.code.as_uuid()),
+            Self::Open(open) => (2, open.session.realm.as_uuid(), open.device.id.as_uuid()),
+            Self::StepUp(step_up) => (3, step_up.realm.as_uuid(), step_up.session.as_uuid()),
+            Self::End(end) => (4, end.realm.as_uuid(), end.session.as_uuid()),
+            Self::Audit(event) => (5, event.realm.as_uuid(), event.id.as_uuid()),
+            Self::Seen(mark) => (6, mark.realm.as_uuid(), mark.session.as_uuid()),
+        }
+    }
+}
+
+/// An operation and who waits for it.
+struct Entry {
+    operation: Operation,
+    reply: Option<Reply>,
 }
 
 /// Who waits for an outcome.
@@ -84,7 +114,7 @@ impl Batch {
         entropy: Arc<dyn Entropy>,
     ) -> Self {
         let facts = writer::Facts { pools, models, clock, entropy };
-        Self { queue: Arc::new(writer::Queue::start(facts, &Handle::current())) }
+        Self { queue: Arc::new(writer::Queue::start(&facts, &Handle::current())) }
     }
 
     /// Redeems a code and makes its grant, once (`security-design` rules 1, 2 and 12).
@@ -130,7 +160,7 @@ impl Batch {
     /// Notes that a browser used the session. Returns at once: the newest mark of each session is written
     /// by count, by time and at drain (`security-design` rule 4).
     pub fn seen(&self, realm: RealmId, session: SessionId, now: Timestamp) {
-        self.queue.seen(seen::Mark { realm, session, at: now });
+        self.queue.seen(seen::Mark { realm, session, at: now, tries: 0 });
     }
 
     /// Appends an audit event that belongs to no change of state. Returns once it is queued.

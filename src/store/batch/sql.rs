@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use sea_orm::sqlx::postgres::{PgArguments, PgRow};
 use sea_orm::sqlx::query::Query;
 use sea_orm::sqlx::sqlite::{SqliteArguments, SqliteRow};
-use sea_orm::sqlx::{self, Arguments, Decode, Pool, Postgres, Row as _, Sqlite, Type};
+use sea_orm::sqlx::{self, Arguments, Connection as _, Decode, PgConnection, Pool, Postgres, Row as _, Sqlite, Type};
 use uuid::Uuid;
 
 use crate::store::Error;
@@ -170,24 +170,32 @@ impl Row {
     }
 }
 
+/// Losers of a race are told apart by a later statement, which must see what the winner committed.
+const BEGIN_POSTGRES: &str = "begin isolation level read committed";
+
 /// One writing transaction of the batch. Dropped = rolled back.
-pub(in crate::store) enum Transaction {
+pub(in crate::store) enum Transaction<'c> {
     /// Of SQLite, immediate.
-    Sqlite(sqlx::Transaction<'static, Sqlite>),
+    Sqlite(sqlx::Transaction<'c, Sqlite>),
     /// Of PostgreSQL, read committed.
-    Postgres(sqlx::Transaction<'static, Postgres>),
+    Postgres(sqlx::Transaction<'c, Postgres>),
 }
 
-impl Transaction {
+impl Transaction<'static> {
     /// Begins. SQLite's is immediate: a deferred one could fail when it first writes.
     pub(in crate::store) async fn begin(pools: &Pools) -> Result<Self, Error> {
         match pools {
             Pools::Sqlite { writer, .. } => writer.begin_with("begin immediate").await.map(Self::Sqlite),
-            Pools::Postgres { writer, .. } => {
-                writer.begin_with("begin isolation level read committed").await.map(Self::Postgres)
-            }
+            Pools::Postgres { writer, .. } => writer.begin_with(BEGIN_POSTGRES).await.map(Self::Postgres),
         }
         .map_err(from_sqlx)
+    }
+}
+
+impl<'c> Transaction<'c> {
+    /// Begins on a connection of one's own.
+    pub(in crate::store) async fn begin_on(connection: &'c mut PgConnection) -> Result<Self, Error> {
+        connection.begin_with(BEGIN_POSTGRES).await.map(Self::Postgres).map_err(from_sqlx)
     }
 
     /// Runs a statement and tells how many rows it touched.

@@ -5,22 +5,33 @@
 //! password hash or an administrative power.
 
 use std::fmt;
+use std::hash::Hash;
 use std::sync::Arc;
+use std::time::Duration;
+
+use quick_cache::Equivalent;
 
 use crate::clock::Clock;
-use crate::domain::model::client::Client;
-use crate::domain::model::ids::{ClientKey, GrantId, RealmId, SessionId, TokenId, UserId};
-use crate::domain::model::key::SigningKey;
-use crate::domain::model::realm::Realm;
-use crate::domain::model::resource::Resource;
-use crate::domain::model::session::Session;
-use crate::domain::model::timestamp::Timestamp;
+use crate::domain::model::ids::{ClientKey, GrantId, SessionId, TokenId, UserId};
 use crate::store::connect::Pools;
-use crate::store::{Change, Error};
+use crate::store::{Change, ChangeKind, Error, Read};
 
+mod client;
+mod ended;
+mod feed;
+mod guard;
+mod keys;
+mod model;
+mod realm;
+mod resources;
+mod session;
 mod user;
 
+use model::Model;
 pub use user::UserFacts;
+
+/// Without a poll for so long the node is not ready.
+const READY: Duration = Duration::from_secs(10);
 
 /// The read models. Cheap to clone.
 #[derive(Clone)]
@@ -30,7 +41,18 @@ pub struct ReadModels {
 
 struct Inner {
     pools: Pools,
+    read: Read,
     clock: Arc<dyn Clock>,
+    guard: guard::Guard,
+    /// Polls are taken in turn.
+    position: tokio::sync::Mutex<feed::Position>,
+    realms: realm::Realms,
+    clients: client::Clients,
+    resources: resources::Resources,
+    keys: keys::Keys,
+    sessions: session::Sessions,
+    users: user::Users,
+    ended: ended::EndedSets,
 }
 
 impl fmt::Debug for ReadModels {
@@ -40,77 +62,113 @@ impl fmt::Debug for ReadModels {
 }
 
 impl ReadModels {
-    /// Empty, and not yet to be used.
+    /// Empty, and not used before the feed's first poll.
     #[must_use]
     pub(in crate::store) fn new(pools: Pools, clock: Arc<dyn Clock>) -> Self {
-        Self { inner: Arc::new(Inner { pools, clock }) }
+        let inner = Inner {
+            read: Read::new(pools.clone()),
+            pools,
+            clock,
+            guard: guard::Guard::new(),
+            position: tokio::sync::Mutex::default(),
+            realms: realm::Realms::new(),
+            clients: client::Clients::new(),
+            resources: resources::new(),
+            keys: keys::new(),
+            sessions: session::new(),
+            users: user::new(),
+            ended: ended::EndedSets::new(),
+        };
+        Self { inner: Arc::new(inner) }
     }
 
-    /// The realm of this name.
-    pub async fn realm_by_name(&self, _name: &str) -> Result<Option<Arc<Realm>>, Error> {
-        Err(Error::Busy)
+    /// Drops what these changes name. Own changes are applied after the commit and before the caller is
+    /// answered; those of others when the feed brings them.
+    pub fn apply(&self, changes: &[Change]) {
+        for change in changes {
+            self.apply_one(*change);
+        }
     }
 
-    /// The realm.
-    pub async fn realm(&self, _realm: RealmId) -> Result<Option<Arc<Realm>>, Error> {
-        Err(Error::Busy)
+    fn apply_one(&self, change: Change) {
+        let inner = &self.inner;
+        let realm = change.realm;
+        match change.kind {
+            ChangeKind::Realm => {
+                inner.realms.clear();
+                inner.users.drop_where(|key| key.0 == realm);
+            }
+            ChangeKind::Client => {
+                inner.clients.by_key.drop_one(&(realm, ClientKey::from_uuid(change.id)));
+                // Client roles are named by the client's public name.
+                inner.users.drop_where(|key| key.0 == realm);
+            }
+            ChangeKind::Resource => inner.resources.drop_one(&realm),
+            ChangeKind::Key => inner.keys.drop_one(&realm),
+            ChangeKind::User => inner.users.drop_one(&(realm, UserId::from_uuid(change.id))),
+            ChangeKind::Session => inner.sessions.drop_one(&(realm, SessionId::from_uuid(change.id))),
+            ChangeKind::GrantEnded => {
+                inner.ended.grants.add((realm, GrantId::from_uuid(change.id)), ended::kept_until(inner.clock.now()));
+            }
+            ChangeKind::TokenRevoked => {
+                inner.ended.tokens.add((realm, TokenId::from_uuid(change.id)), ended::kept_until(inner.clock.now()));
+            }
+            ChangeKind::Roles => inner.users.drop_where(|key| key.0 == realm),
+            ChangeKind::All => self.clear(),
+        }
     }
 
-    /// The client with this `client_id`.
-    pub async fn client(&self, _realm: RealmId, _client_id: &str) -> Result<Option<Arc<Client>>, Error> {
-        Err(Error::Busy)
+    /// Drops everything. The sets of what ended are loaded again by the next poll.
+    pub fn clear(&self) {
+        let inner = &self.inner;
+        inner.realms.clear();
+        inner.clients.clear();
+        inner.resources.clear();
+        inner.keys.clear();
+        inner.sessions.clear();
+        inner.users.clear();
+        inner.ended.clear();
     }
 
-    /// The client with this key.
-    pub async fn client_by_key(&self, _realm: RealmId, _key: ClientKey) -> Result<Option<Arc<Client>>, Error> {
-        Err(Error::Busy)
-    }
-
-    /// The realm's resources.
-    pub async fn resources(&self, _realm: RealmId) -> Result<Arc<Vec<Resource>>, Error> {
-        Err(Error::Busy)
-    }
-
-    /// The realm's signing keys, sealed.
-    pub async fn keys(&self, _realm: RealmId) -> Result<Arc<Vec<SigningKey>>, Error> {
-        Err(Error::Busy)
-    }
-
-    /// The session. Its last use may be behind: an idle end is confirmed in the database.
-    pub async fn session(&self, _realm: RealmId, _session: SessionId) -> Result<Option<Arc<Session>>, Error> {
-        Err(Error::Busy)
-    }
-
-    /// The user with what his roles and groups amount to.
-    pub async fn user(&self, _realm: RealmId, _user: UserId) -> Result<Option<Arc<UserFacts>>, Error> {
-        Err(Error::Busy)
-    }
-
-    /// Whether the grant has ended, asked of access tokens that it gave (`security-design` rule 3).
-    pub async fn is_grant_ended(&self, _realm: RealmId, _grant: GrantId) -> Result<bool, Error> {
-        Err(Error::Busy)
-    }
-
-    /// Whether the access token was revoked by itself (`security-design` rule 3).
-    pub async fn is_token_revoked(&self, _realm: RealmId, _token: TokenId) -> Result<bool, Error> {
-        Err(Error::Busy)
-    }
-
-    /// Drops what these changes name; called after the commit and before the caller is answered.
-    pub fn apply(&self, _changes: &[Change]) {}
-
-    /// Reads new changes, drops what they name, and leads the clock. Called at least twice a second.
-    pub async fn poll(&self, _now: Timestamp) -> Result<(), Error> {
-        let _ = (&self.inner.pools, &self.inner.clock);
-        Err(Error::Busy)
-    }
-
-    /// Drops everything.
-    pub fn clear(&self) {}
-
-    /// Whether the feed has caught up and the sets of what ended are whole.
+    /// Whether the feed runs and what ended has been loaded.
     #[must_use]
     pub fn ready(&self) -> bool {
-        false
+        self.inner.guard.is_within(self.monotonic(), READY) && self.inner.ended.are_loaded()
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.inner.clock.monotonic()
+    }
+
+    fn is_fresh(&self) -> bool {
+        self.inner.guard.is_fresh(self.monotonic())
+    }
+
+    /// What is kept under the key, if it may be used.
+    fn kept<K, V, Q>(&self, model: &Model<K, V>, key: &Q) -> Option<Arc<V>>
+    where
+        K: Hash + Eq + Clone,
+        Q: Hash + Equivalent<K> + ?Sized,
+    {
+        let now = self.monotonic();
+        if self.inner.guard.is_fresh(now) { model.get(key, now) } else { None }
+    }
+
+    /// Loads from the database and keeps what is found.
+    async fn load<K, V>(
+        &self,
+        model: &Model<K, V>,
+        key: K,
+        load: impl Future<Output = Result<Option<V>, Error>>,
+    ) -> Result<Option<Arc<V>>, Error>
+    where
+        K: Hash + Eq + Clone,
+    {
+        // The ticket comes before the first statement: the load is not polled before this.
+        let ticket = model.ticket(&key, self.monotonic());
+        let Some(value) = load.await? else { return Ok(None) };
+        let value = Arc::new(value);
+        model.keep(key, ticket, &value);
+        Ok(Some(value))
     }
 }
