@@ -19,6 +19,7 @@ pub mod export;
 pub mod hash;
 pub mod key;
 pub mod migrate;
+pub mod pick;
 pub mod say;
 pub mod serve;
 pub mod session;

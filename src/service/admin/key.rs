@@ -1,5 +1,6 @@
-//! Signing keys: made, announced, rotated. What is to be done is decided by
-//! `domain/protocol/key_schedule`; here it is carried out, in one transaction with its audit events.
+//! Signing keys: listed, and brought where a realm's settings want them as part of a larger act. What
+//! is to be done is decided by `domain/protocol/key_schedule`; the schedule and the command that
+//! rotates stand in `service/rotate_keys`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,9 +9,8 @@ use super::Scribe;
 use crate::domain::model::audit::AuditKind;
 use crate::domain::model::ids::{KeyId, RealmId};
 use crate::domain::model::key::{Algorithm, SigningKey};
-use crate::domain::model::realm::{Realm, RealmSettings};
-use crate::domain::model::timestamp::Timestamp;
-use crate::domain::protocol::key_schedule::{self, KeyAct, Rotation};
+use crate::domain::model::realm::RealmSettings;
+use crate::domain::protocol::key_schedule::KeyAct;
 use crate::keys::{self, NewKey};
 use crate::service::{App, Error};
 use crate::store::{self, Tx, repo};
@@ -104,50 +104,4 @@ async fn audit(tx: &mut Tx, scribe: &Scribe<'_>, reason: &'static str) -> Result
     let mut audit = scribe.audit(AuditKind::KeyRotated);
     audit.reason = Some(reason);
     repo::audit::append(tx, &audit).await
-}
-
-/// Rotates one algorithm, or all that the realm has. The acts that were carried out.
-pub async fn rotate(
-    app: &App,
-    realm: &Realm,
-    alg: Option<Algorithm>,
-    rotation: Rotation,
-) -> Result<Vec<KeyAct>, Error> {
-    let algorithms = alg.map_or_else(|| realm.settings.keys.algorithms.clone(), |alg| vec![alg]);
-    let decide = |keys: &[SigningKey], now: Timestamp| -> Vec<KeyAct> {
-        algorithms.iter().flat_map(|alg| key_schedule::rotate_now(keys, *alg, now, rotation)).collect()
-    };
-    carry_out_decided(app, realm, &decide).await
-}
-
-/// Does what the schedule asks for: run from a timer, and by whoever changes key settings.
-pub async fn keep_up(app: &App, realm: &Realm) -> Result<Vec<KeyAct>, Error> {
-    let longest = longest_token(&realm.settings);
-    let decide = |keys: &[SigningKey], now: Timestamp| key_schedule::plan(keys, &realm.settings.keys, now, longest);
-    carry_out_decided(app, realm, &decide).await
-}
-
-/// Decides, makes the keys outside of any transaction, decides again on the rows inside one.
-async fn carry_out_decided(
-    app: &App,
-    realm: &Realm,
-    decide: &(dyn Fn(&[SigningKey], Timestamp) -> Vec<KeyAct> + Sync),
-) -> Result<Vec<KeyAct>, Error> {
-    let now = app.clock.now();
-    let first = decide(&list(app, realm.id).await?, now);
-    if first.is_empty() {
-        return Ok(first);
-    }
-    let mut fresh = make(app, realm.id, realm.settings.keys.rsa_bits, wanted(&first)).await?;
-    let scribe = Scribe::operator(app, realm.id, now);
-    let mut tx = app.store.begin().await?;
-    let keys = repo::key::list(&tx, realm.id).await?;
-    let acts = decide(&keys, now);
-    if !wanted(&acts).iter().all(|alg| fresh.contains_key(alg)) {
-        // Another node was faster and left other rows; its work stands.
-        return Ok(Vec::new());
-    }
-    carry_out(&mut tx, &scribe, keys, &acts, &mut fresh).await?;
-    tx.commit().await?;
-    Ok(acts)
 }

@@ -4,6 +4,7 @@
 
 pub mod client;
 pub mod doctor;
+pub mod hashing;
 pub mod key;
 pub mod realm;
 pub mod session;

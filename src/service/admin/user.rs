@@ -169,6 +169,15 @@ pub async fn give_power(tx: &mut Tx, scribe: &Scribe<'_>, user: UserId, power: P
     repo::audit::append(tx, &audit).await
 }
 
+/// Takes an administrative power away.
+pub async fn take_power(tx: &mut Tx, scribe: &Scribe<'_>, user: UserId, power: Power) -> Result<(), store::Error> {
+    repo::power::delete(tx, scribe.realm, user, power).await?;
+    let mut audit = scribe.audit(AuditKind::PowerTaken);
+    audit.user = Some(user);
+    audit.reason = Some(power.as_str());
+    repo::audit::append(tx, &audit).await
+}
+
 /// Hashes a new password by the realm's policy.
 pub async fn hash(app: &App, realm: &Realm, password: &Secret) -> Result<String, Error> {
     let normal = policy::check(password.expose(), &realm.settings.password_policy).map_err(|fault| {

@@ -4,6 +4,7 @@
 //! that no secret can be moved to another object.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use argon2::{Algorithm, Argon2, Params, Version};
 use aws_lc_rs::aead::{AES_256_GCM_SIV, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
@@ -59,6 +60,14 @@ impl Passphrase {
             return Err("the passphrase has fewer than 12 characters".to_owned());
         }
         Ok(Self { text, keys: HashMap::new() })
+    }
+
+    /// Reads a passphrase from a file, which is held to the same rules as a secret's.
+    ///
+    /// # Errors
+    /// What is wrong with the file, or a passphrase that is too short.
+    pub fn read(path: &Path, data_dir: &Path) -> Result<Self, String> {
+        Self::new(super::local::read_secret(path, data_dir)?)
     }
 
     fn key(&mut self, salt: [u8; SALT]) -> Option<&LessSafeKey> {
