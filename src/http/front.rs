@@ -13,14 +13,16 @@ use http::header::{HOST, HeaderName, HeaderValue, USER_AGENT};
 use http::{Request, Response, StatusCode, Uri};
 use tower::ServiceExt;
 
-use super::extract::address::{Network, Peer, client_address, is_trusted};
+use super::extract::address::{Peer, client_address, is_trusted};
 use super::extract::place::{Place, place};
 use super::layer::headers;
 use super::render::{note::Note, plain};
 use crate::context::{Ctx, Site};
 use crate::domain::model::ids::RealmId;
 use crate::domain::model::realm::{MAIN_REALM, Realm};
+use crate::config::network::Network;
 use crate::observe::log::{AccessLine, AccessLog};
+use crate::observe::metrics::metrics;
 use crate::service::{App, Error};
 
 /// What the front needs to know of the configuration.
@@ -76,7 +78,15 @@ impl Front {
         }
         let note = response.extensions_mut().remove::<Note>().unwrap_or_default();
         let took = self.app.clock.monotonic().saturating_sub(started);
-        self.app.metrics.request(label, response.status().as_u16(), took);
+        let class = match response.status().as_u16() {
+            ..200 => "1xx",
+            200..300 => "2xx",
+            300..400 => "3xx",
+            400..500 => "4xx",
+            _ => "5xx",
+        };
+        metrics().http_requests.with_label_values(&[label, class]).inc();
+        metrics().http_seconds.with_label_values(&[label]).observe(took.as_secs_f64());
         self.log.write(&AccessLine {
             at: self.app.clock.now(),
             request_id: &request_id,

@@ -6,7 +6,6 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::entropy::Entropy;
 use crate::keys::KeyRing;
-use crate::observe::metrics::Metrics;
 use crate::outbound::Outbound;
 use crate::password::PasswordGate;
 use crate::seal::Sealer;
@@ -22,6 +21,7 @@ pub mod logo;
 pub mod origins;
 pub mod realm_file;
 pub mod revoke;
+pub mod rotate_keys;
 pub mod session;
 pub mod setup;
 pub mod signin;
@@ -47,8 +47,6 @@ pub struct App {
     pub keys: KeyRing,
     /// Password hashing behind its gate.
     pub passwords: PasswordGate,
-    /// Counters and histograms.
-    pub metrics: Arc<Metrics>,
     /// The guarded client.
     pub outbound: Arc<Outbound>,
 }

@@ -1,3 +1,5 @@
+//! it
+mod adapters;
 //! The one integration test binary: modules by behaviour, the harness in `kit`.
 
 // `cfg(test)` tells clippy that the harness too may unwrap.

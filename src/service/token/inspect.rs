@@ -77,7 +77,7 @@ pub async fn read(app: &App, ctx: &Ctx, text: &str) -> Result<Option<AccessToken
             Ok(verified) if !verified.key_gone => {
                 Ok(access_token::parse_access_token(verified.header.typ.as_deref(), &verified.payload).ok())
             }
-            Ok(_) | Err(keys::Error::Invalid(_)) => Ok(None),
+            Ok(_) | Err(keys::Error::Refused) => Ok(None),
             Err(error) => Err(error.into()),
         },
         Shape::OpaqueAccess(body) => {

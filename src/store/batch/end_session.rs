@@ -1,0 +1,71 @@
+//! The end of a session and, in a later statement, of its online grants (`security-design` rule 1).
+
+use uuid::Uuid;
+
+use super::attempt::Work;
+use super::sql::{Sql, values};
+use crate::domain::model::audit::AuditEvent;
+use crate::domain::model::event::OutboxEvent;
+use crate::domain::model::ids::{RealmId, SessionId};
+use crate::domain::model::session::{EndReason, Ended};
+use crate::store::{Change, ChangeKind, Error};
+
+/// A session to be ended.
+#[derive(Debug, Clone)]
+pub struct EndSession {
+    /// The session's realm.
+    pub realm: RealmId,
+    /// The session.
+    pub session: SessionId,
+    /// When and why.
+    pub ended: Ended,
+    /// Appended when this ended it.
+    pub audit: AuditEvent,
+    /// Told to other services when this ended it.
+    pub outbox: Option<OutboxEvent>,
+}
+
+const END: Sql = Sql::same(
+    "update session set ended_at = $3, ended_reason = $4 where realm_id = $1 and id = $2 and ended_at is null \
+     returning user_id",
+);
+
+/// A later statement than the one that ended the parent: it sees every grant that was born before.
+const END_GRANTS: Sql = Sql::same(
+    "update grant_record set ended_at = $3, ended_reason = $4 \
+     where realm_id = $1 and session_id = $2 and not offline and ended_at is null returning id",
+);
+
+impl EndSession {
+    pub(super) async fn run(&self, work: &mut Work<'_, '_>) -> Result<bool, Error> {
+        if work.end_session(self.realm, self.session, self.ended).await?.is_none() {
+            // It had ended before; by this very operation, if its event is there.
+            return work.is_audited(&self.audit).await;
+        }
+        work.audit(&self.audit).await?;
+        if let Some(event) = &self.outbox {
+            work.tell(event).await?;
+        }
+        Ok(true)
+    }
+}
+
+impl Work<'_, '_> {
+    /// Ends the session and its online grants and tells whose session it was; `None`: it had ended before.
+    pub(super) async fn end_session(
+        &mut self,
+        realm: RealmId,
+        session: SessionId,
+        ended: Ended,
+    ) -> Result<Option<Uuid>, Error> {
+        let row = values![realm, session.as_uuid(), ended.at, ended.reason.as_str()];
+        let Some(row) = self.tx.row(END, row).await? else { return Ok(None) };
+        let user = row.get(0)?;
+        self.changes.push(Change { realm, kind: ChangeKind::Session, id: session.as_uuid() });
+        let row = values![realm, session.as_uuid(), ended.at, EndReason::SessionEnded.as_str()];
+        for row in self.tx.rows(END_GRANTS, row).await? {
+            self.changes.push(Change { realm, kind: ChangeKind::GrantEnded, id: row.get(0)? });
+        }
+        Ok(Some(user))
+    }
+}
