@@ -1,1 +1,10 @@
-fn main(){}
+//! The binary: allocator, then the command line.
+
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    doorward::cli::main()
+}

@@ -1,1 +1,8 @@
-//! Room: boot.
+//! Wiring: from configuration to handles, listeners, background work, and a calm end. Decides nothing.
+
+pub mod background;
+pub mod build;
+pub mod listen;
+pub mod lock;
+pub mod management;
+pub mod run;

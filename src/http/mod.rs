@@ -1,1 +1,15 @@
-//! Room: http.
+//! Endpoints and pages: parse, call a use case, render. `router` holds the whole surface.
+
+pub mod cookies;
+pub mod demo;
+pub mod extract;
+pub mod front;
+pub mod layer;
+pub mod oidc;
+pub mod page;
+pub mod render;
+pub mod root;
+pub mod router;
+pub mod setup;
+pub mod signin;
+pub mod statics;

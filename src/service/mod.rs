@@ -1,1 +1,54 @@
-//! Room: service.
+//! Use cases: load facts, ask the domain, act on the store, say what happened. No HTTP types here.
+
+use std::sync::Arc;
+
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::entropy::Entropy;
+use crate::keys::KeyRing;
+use crate::observe::metrics::Metrics;
+use crate::outbound::Outbound;
+use crate::password::PasswordGate;
+use crate::seal::Sealer;
+use crate::store::Store;
+
+pub mod authorize;
+pub mod client_auth;
+pub mod discovery;
+pub mod error;
+pub mod introspect;
+pub mod logout;
+pub mod logo;
+pub mod origins;
+pub mod realm_file;
+pub mod revoke;
+pub mod session;
+pub mod setup;
+pub mod signin;
+pub mod token;
+pub mod userinfo;
+
+pub use error::{Error, Fault};
+
+/// The handles that every use case works with.
+#[derive(Clone)]
+pub struct App {
+    /// The settings of this process.
+    pub config: Arc<Config>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// Draws random bytes.
+    pub entropy: Arc<dyn Entropy>,
+    /// The database.
+    pub store: Store,
+    /// Seals, tags, hashes.
+    pub sealer: Sealer,
+    /// Signing keys.
+    pub keys: KeyRing,
+    /// Password hashing behind its gate.
+    pub passwords: PasswordGate,
+    /// Counters and histograms.
+    pub metrics: Arc<Metrics>,
+    /// The guarded client.
+    pub outbound: Arc<Outbound>,
+}

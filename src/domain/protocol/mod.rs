@@ -1,3 +1,27 @@
 //! The rules of the protocols: pure functions, each citing its paragraph.
 
+pub mod access_token;
+pub mod authorize;
+pub mod claims;
+pub mod client_auth;
+pub mod discovery;
+pub mod id_token;
+pub mod introspection;
+pub mod jwks;
+pub mod jwt;
+pub mod key_schedule;
+pub mod logout;
+pub mod may_receive;
+pub mod params;
+pub mod pkce;
+pub mod redirect_uri;
+pub mod refresh_token_text;
 pub mod refusal;
+pub mod resource;
+pub mod revocation;
+pub mod scope;
+pub mod token;
+pub mod token_text;
+
+#[cfg(test)]
+mod sample;

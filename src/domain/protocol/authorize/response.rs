@@ -1,0 +1,53 @@
+//! The parameters of an authorization response (RFC 6749 sections 4.1.2 and 4.1.2.1, RFC 9207 section
+//! 2): the same for every response mode, with `iss` in success and error alike.
+
+use crate::protocol::refusal::Refusal;
+
+/// What the client is told.
+#[derive(Debug, Clone, Copy)]
+pub enum Answer<'a> {
+    /// The code.
+    Code(&'a str),
+    /// The refusal.
+    Refused(&'a Refusal),
+}
+
+/// Names and values in the order they are written, not yet encoded.
+#[must_use]
+pub fn parameters(answer: Answer<'_>, state: Option<&str>, iss: &str) -> Vec<(&'static str, String)> {
+    let mut parameters = Vec::with_capacity(4);
+    match answer {
+        Answer::Code(code) => parameters.push(("code", code.to_owned())),
+        Answer::Refused(refusal) => {
+            parameters.push(("error", refusal.code.as_str().to_owned()));
+            parameters.push(("error_description", refusal.description.clone().into_owned()));
+        }
+    }
+    if let Some(state) = state {
+        parameters.push(("state", state.to_owned()));
+    }
+    parameters.push(("iss", iss.to_owned()));
+    parameters
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::refusal::OauthCode;
+
+    #[test]
+    fn iss_and_state_are_in_success_and_error() {
+        let written = parameters(Answer::Code("c"), Some("s &"), "https://op.example");
+        assert_eq!(written, [("code", "c".into()), ("state", "s &".into()), ("iss", "https://op.example".into())]);
+        let refusal = Refusal::new(OauthCode::AccessDenied, "denied", "the person said no");
+        let written = parameters(Answer::Refused(&refusal), None, "https://op.example");
+        assert_eq!(
+            written,
+            [
+                ("error", "access_denied".into()),
+                ("error_description", "the person said no".into()),
+                ("iss", "https://op.example".into()),
+            ]
+        );
+    }
+}

@@ -1,0 +1,220 @@
+//! Claims about a person by scope, for userinfo: OpenID Connect Core sections 5.1, 5.3 and 5.4.
+//!
+//! Each claim has its JSON type, an absent or blank one is left out, nothing is made up but the full
+//! name, which is composed of given and family name.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use super::token::scope::{GROUPS, ROLES};
+use crate::model::user::{Address, StandardClaims, User};
+
+/// Every claim that userinfo or an ID token can hold, for discovery.
+pub const SUPPORTED: [&str; 33] = [
+    "sub",
+    "iss",
+    "aud",
+    "exp",
+    "iat",
+    "auth_time",
+    "nonce",
+    "acr",
+    "amr",
+    "azp",
+    "at_hash",
+    "sid",
+    "name",
+    "given_name",
+    "family_name",
+    "middle_name",
+    "nickname",
+    "preferred_username",
+    "profile",
+    "picture",
+    "website",
+    "gender",
+    "birthdate",
+    "zoneinfo",
+    "locale",
+    "updated_at",
+    "email",
+    "email_verified",
+    "phone_number",
+    "phone_number_verified",
+    "address",
+    "roles",
+    "groups",
+];
+
+/// A userinfo answer, written in one pass.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+pub struct UserinfoClaims<'a> {
+    sub: &'a str,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    profile: Option<Profile<'a>>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    email: Option<Email<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    address: Option<AddressClaim<'a>>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    phone: Option<Phone<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    roles: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups: Option<&'a [String]>,
+}
+
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+struct Profile<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    given_name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    family_name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    middle_name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nickname: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preferred_username: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    picture: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    website: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gender: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    birthdate: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    zoneinfo: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    locale: Option<&'a str>,
+    updated_at: i64,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Email<'a> {
+    email: &'a str,
+    email_verified: bool,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Phone<'a> {
+    phone_number: &'a str,
+    phone_number_verified: bool,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct AddressClaim<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    formatted: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    street_address: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    locality: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    region: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    postal_code: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    country: Option<&'a str>,
+}
+
+/// What is known of the person.
+#[derive(Clone, Copy)]
+pub struct ClaimFacts<'a> {
+    /// The account.
+    pub user: &'a User,
+    /// Her roles as the client is to see them.
+    pub roles: &'a [String],
+    /// Paths of her groups.
+    pub groups: &'a [String],
+}
+
+impl<'a> UserinfoClaims<'a> {
+    /// The claims that the scopes ask for.
+    #[must_use]
+    pub fn new(facts: &ClaimFacts<'a>, scope: &[String]) -> Self {
+        let has = |name: &str| scope.iter().any(|each| each == name);
+        let claims = &facts.user.claims;
+        Self {
+            sub: &facts.user.sub,
+            profile: has("profile").then(|| profile(facts.user)),
+            email: has("email").then(|| email(claims)).flatten(),
+            address: has("address").then(|| address(claims.address.as_ref()?)).flatten(),
+            phone: has("phone").then(|| phone(claims)).flatten(),
+            roles: has(ROLES).then_some(facts.roles),
+            groups: has(GROUPS).then_some(facts.groups),
+        }
+    }
+
+    /// The body.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+}
+
+/// A blank text is no claim.
+fn filled(text: &Option<String>) -> Option<&str> {
+    text.as_deref().filter(|text| !text.trim().is_empty())
+}
+
+fn profile(user: &User) -> Profile<'_> {
+    let claims = &user.claims;
+    Profile {
+        name: name(claims),
+        given_name: filled(&claims.given_name),
+        family_name: filled(&claims.family_name),
+        middle_name: filled(&claims.middle_name),
+        nickname: filled(&claims.nickname),
+        preferred_username: Some(user.username.as_str()).filter(|name| !name.is_empty()),
+        profile: filled(&claims.profile),
+        picture: filled(&claims.picture),
+        website: filled(&claims.website),
+        gender: filled(&claims.gender),
+        birthdate: filled(&claims.birthdate),
+        zoneinfo: filled(&claims.zoneinfo),
+        locale: filled(&claims.locale),
+        updated_at: user.updated_at.as_secs(),
+    }
+}
+
+/// The full name, composed where none was set.
+#[must_use]
+pub fn name(claims: &StandardClaims) -> Option<Cow<'_, str>> {
+    if let Some(name) = filled(&claims.name) {
+        return Some(Cow::Borrowed(name));
+    }
+    match (filled(&claims.given_name), filled(&claims.family_name)) {
+        (Some(given), Some(family)) => Some(Cow::Owned(format!("{given} {family}"))),
+        (Some(one), None) | (None, Some(one)) => Some(Cow::Borrowed(one)),
+        (None, None) => None,
+    }
+}
+
+fn email(claims: &StandardClaims) -> Option<Email<'_>> {
+    filled(&claims.email).map(|email| Email { email, email_verified: claims.email_verified })
+}
+
+fn phone(claims: &StandardClaims) -> Option<Phone<'_>> {
+    filled(&claims.phone_number)
+        .map(|phone_number| Phone { phone_number, phone_number_verified: claims.phone_number_verified })
+}
+
+fn address(address: &Address) -> Option<AddressClaim<'_>> {
+    let claim = AddressClaim {
+        formatted: filled(&address.formatted),
+        street_address: filled(&address.street_address),
+        locality: filled(&address.locality),
+        region: filled(&address.region),
+        postal_code: filled(&address.postal_code),
+        country: filled(&address.country),
+    };
+    let parts = [claim.formatted, claim.street_address, claim.locality, claim.region, claim.postal_code, claim.country];
+    parts.iter().any(Option::is_some).then_some(claim)
+}

@@ -1,0 +1,117 @@
+//! Metadata: OpenID Connect Discovery section 3, RFC 8414 section 2, RFC 9207 section 3.
+//!
+//! One document answers both addresses. Only what is switched on is listed, under registered names
+//! only; what is not built is stated as `false` where leaving it out would mean `true`.
+
+use serde::Serialize;
+
+use super::claims::SUPPORTED;
+use super::token::scope::{GROUPS, OFFLINE_ACCESS, OPENID, ROLES};
+use crate::model::client::{AuthMethod, GrantType};
+use crate::model::key::Algorithm;
+use crate::model::realm::Realm;
+
+/// Scopes with a meaning of their own.
+pub const SCOPES: [&str; 8] = [OPENID, "profile", "email", "address", "phone", OFFLINE_ACCESS, ROLES, GROUPS];
+
+/// The address of a realm's OpenID Connect metadata.
+#[must_use]
+pub fn openid_configuration_url(issuer: &str) -> String {
+    format!("{}/.well-known/openid-configuration", bare(issuer))
+}
+
+/// The address of a realm's RFC 8414 metadata: the well-known part goes before the issuer's path.
+#[must_use]
+pub fn authorization_server_url(issuer: &str) -> String {
+    let issuer = bare(issuer);
+    let start = issuer.find("://").map_or(0, |at| at + 3);
+    let (origin, path) = match issuer.get(start..).and_then(|rest| rest.find('/')) {
+        Some(slash) => issuer.split_at(start + slash),
+        None => (issuer, ""),
+    };
+    format!("{origin}/.well-known/oauth-authorization-server{path}")
+}
+
+fn bare(issuer: &str) -> &str {
+    issuer.strip_suffix('/').unwrap_or(issuer)
+}
+
+/// The metadata document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Metadata {
+    issuer: String,
+    authorization_endpoint: String,
+    token_endpoint: String,
+    userinfo_endpoint: String,
+    jwks_uri: String,
+    introspection_endpoint: String,
+    revocation_endpoint: String,
+    end_session_endpoint: String,
+    scopes_supported: Vec<&'static str>,
+    response_types_supported: [&'static str; 1],
+    response_modes_supported: [&'static str; 2],
+    grant_types_supported: Vec<&'static str>,
+    acr_values_supported: [&'static str; 1],
+    subject_types_supported: [&'static str; 1],
+    id_token_signing_alg_values_supported: Vec<&'static str>,
+    token_endpoint_auth_methods_supported: Vec<&'static str>,
+    introspection_endpoint_auth_methods_supported: Vec<&'static str>,
+    revocation_endpoint_auth_methods_supported: Vec<&'static str>,
+    code_challenge_methods_supported: [&'static str; 1],
+    display_values_supported: [&'static str; 1],
+    prompt_values_supported: [&'static str; 3],
+    claim_types_supported: [&'static str; 1],
+    claims_supported: Vec<&'static str>,
+    ui_locales_supported: Vec<String>,
+    claims_parameter_supported: bool,
+    request_parameter_supported: bool,
+    request_uri_parameter_supported: bool,
+    authorization_response_iss_parameter_supported: bool,
+}
+
+impl Metadata {
+    /// The document of a realm whose keys sign with `algorithms`.
+    #[must_use]
+    pub fn new(issuer: &str, realm: &Realm, algorithms: &[Algorithm]) -> Self {
+        let at = |path: &str| format!("{}{path}", bare(issuer));
+        let methods = |all: &[AuthMethod]| all.iter().map(|method| method.as_str()).collect::<Vec<_>>();
+        let confidential: Vec<AuthMethod> =
+            AuthMethod::ALL.into_iter().filter(|method| *method != AuthMethod::None).collect();
+        Self {
+            issuer: issuer.to_owned(),
+            authorization_endpoint: at("/authorize"),
+            token_endpoint: at("/token"),
+            userinfo_endpoint: at("/userinfo"),
+            jwks_uri: at("/.well-known/jwks.json"),
+            introspection_endpoint: at("/introspect"),
+            revocation_endpoint: at("/revoke"),
+            end_session_endpoint: at("/logout"),
+            scopes_supported: SCOPES.to_vec(),
+            response_types_supported: ["code"],
+            response_modes_supported: ["query", "form_post"],
+            grant_types_supported: GrantType::ALL.iter().map(|grant| grant.as_str()).collect(),
+            acr_values_supported: ["aal1"],
+            subject_types_supported: ["public"],
+            id_token_signing_alg_values_supported: algorithms.iter().map(|alg| alg.as_str()).collect(),
+            token_endpoint_auth_methods_supported: methods(&AuthMethod::ALL),
+            introspection_endpoint_auth_methods_supported: methods(&confidential),
+            revocation_endpoint_auth_methods_supported: methods(&AuthMethod::ALL),
+            code_challenge_methods_supported: ["S256"],
+            display_values_supported: ["page"],
+            prompt_values_supported: ["none", "login", "consent"],
+            claim_types_supported: ["normal"],
+            claims_supported: SUPPORTED.to_vec(),
+            ui_locales_supported: realm.settings.locales.supported.clone(),
+            claims_parameter_supported: false,
+            request_parameter_supported: false,
+            request_uri_parameter_supported: false,
+            authorization_response_iss_parameter_supported: true,
+        }
+    }
+
+    /// The body.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+}

@@ -1,0 +1,163 @@
+//! ID tokens: OpenID Connect Core sections 2, 3.1.3.3, 3.1.3.6 and 12.2; hints: 3.1.2.1 and
+//! RP-Initiated Logout section 2.
+//!
+//! No `nbf` (behaviour case B-55) and no claims about the person: those belong in userinfo.
+
+use std::time::Duration;
+
+use aws_lc_rs::digest::{self, digest};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::access_token::OneOrMany;
+use super::refusal::{OauthCode, Refusal};
+use super::token::Entitlement;
+use crate::model::ids::SessionId;
+use crate::model::key::Algorithm;
+use crate::model::timestamp::Timestamp;
+
+/// The `typ` header of an ID token.
+pub const TYP: &str = "JWT";
+
+/// What an ID token is made of.
+#[derive(Clone, Copy)]
+pub struct IdTokenFacts<'a> {
+    /// The realm's issuer.
+    pub issuer: &'a str,
+    /// What the grant gives.
+    pub entitlement: &'a Entitlement,
+    /// The access token that comes with it.
+    pub access_token: Option<&'a str>,
+    /// The algorithm of the key that really signs (behaviour case B-26).
+    pub alg: Algorithm,
+    /// The request's one moment.
+    pub now: Timestamp,
+    /// How long it lives.
+    pub lifetime: Duration,
+}
+
+/// The claims of an ID token, written in one pass.
+#[derive(Serialize)]
+pub struct IdTokenClaims<'a> {
+    iss: &'a str,
+    sub: &'a str,
+    aud: &'a str,
+    exp: i64,
+    iat: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    auth_time: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nonce: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    acr: Option<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    amr: Vec<&'static str>,
+    azp: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at_hash: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shown")]
+    sid: Option<SessionId>,
+}
+
+fn shown<S: Serializer>(value: &Option<SessionId>, serializer: S) -> Result<S::Ok, S::Error> {
+    match value {
+        Some(value) => serializer.collect_str(value),
+        None => serializer.serialize_none(),
+    }
+}
+
+impl<'a> IdTokenClaims<'a> {
+    /// Puts the claims together.
+    #[must_use]
+    pub fn new(facts: &IdTokenFacts<'a>) -> Self {
+        let given = facts.entitlement;
+        Self {
+            iss: facts.issuer,
+            sub: given.subject.sub(),
+            aud: &given.client_id,
+            exp: facts.now.plus(facts.lifetime).as_secs(),
+            iat: facts.now.as_secs(),
+            auth_time: given.auth_time.map(Timestamp::as_secs),
+            nonce: given.nonce.as_deref(),
+            acr: given.acr.map(crate::model::session::Acr::as_str),
+            amr: given.amr.iter().map(|amr| amr.as_str()).collect(),
+            azp: &given.client_id,
+            at_hash: facts.access_token.map(|token| at_hash(facts.alg, token)),
+            sid: given.sid,
+        }
+    }
+
+    /// The JWT's payload.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+}
+
+/// The left half of the access token's hash, by the hash of the ID token's own algorithm (OpenID
+/// Connect Core 3.1.3.6); Ed25519 hashes with SHA-512 inside.
+#[must_use]
+pub fn at_hash(alg: Algorithm, access_token: &str) -> String {
+    let hash = match alg {
+        Algorithm::RS256 | Algorithm::PS256 | Algorithm::ES256 => &digest::SHA256,
+        Algorithm::EdDSA => &digest::SHA512,
+    };
+    let sum = digest(hash, access_token.as_bytes());
+    let (left, _) = sum.as_ref().split_at(hash.output_len() / 2);
+    URL_SAFE_NO_PAD.encode(left)
+}
+
+/// What an `id_token_hint` says after its signature was verified, by a key that may be retired.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HintClaims {
+    /// Who issued it.
+    pub iss: String,
+    /// Of whom it speaks.
+    pub sub: String,
+    /// For whom it is.
+    pub aud: Vec<String>,
+    /// Authorized party.
+    pub azp: Option<String>,
+    /// The session.
+    pub sid: Option<SessionId>,
+    /// Ended; not looked at, a hint may be old.
+    pub exp: i64,
+}
+
+impl HintClaims {
+    /// The client it was made for: the audience, or `azp` among several.
+    #[must_use]
+    pub fn client_id(&self) -> Option<&str> {
+        match self.aud.as_slice() {
+            [one] => Some(one),
+            _ => self.azp.as_deref().filter(|azp| self.aud.iter().any(|aud| aud == azp)),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct HintForm {
+    iss: String,
+    sub: String,
+    aud: OneOrMany,
+    azp: Option<String>,
+    sid: Option<String>,
+    exp: i64,
+}
+
+/// Reads a hint whose signature was verified. An access token is refused by its `typ`; the times are
+/// not looked at (RP-Initiated Logout section 4).
+pub fn parse_hint(typ: Option<&str>, payload: &[u8], issuer: &str) -> Result<HintClaims, Refusal> {
+    let refuse =
+        |reason| Refusal::new(OauthCode::InvalidRequest, reason, "id_token_hint is not an ID token of this issuer");
+    if typ.is_some_and(|typ| typ != TYP) {
+        return Err(refuse("hint_wrong_type"));
+    }
+    let form: HintForm = serde_json::from_slice(payload).map_err(|_| refuse("hint_malformed"))?;
+    if form.iss != issuer {
+        return Err(refuse("hint_of_other_issuer"));
+    }
+    let sid = form.sid.map(|sid| sid.parse()).transpose().map_err(|_| refuse("hint_malformed"))?;
+    Ok(HintClaims { iss: form.iss, sub: form.sub, aud: form.aud.into(), azp: form.azp, sid, exp: form.exp })
+}

@@ -1,0 +1,155 @@
+//! Token introspection: RFC 7662 sections 2.1 to 2.3 and 4.
+//!
+//! Who may see what (behaviour case B-20): the client that holds the token, or a client named in
+//! `introspection_clients` of a resource in its audience; refresh tokens only their client. Anybody
+//! else, and any token that is not active, gets the same two words without a reason.
+
+use serde::{Serialize, Serializer};
+
+use super::access_token::{AccessToken, Confirmation};
+use super::refusal::{OauthCode, Refusal};
+use crate::model::client::Client;
+use crate::model::grant::Grant;
+use crate::model::resource::Resource;
+use crate::model::timestamp::Timestamp;
+
+/// The answer to everything that is not active or not for the caller's eyes.
+pub const INACTIVE: &str = r#"{"active":false}"#;
+
+/// Only clients that can prove themselves may ask (RFC 7662 section 2.1).
+pub fn check_caller(caller: &Client) -> Result<(), Refusal> {
+    if caller.is_public() {
+        return Err(Refusal::new(
+            OauthCode::InvalidClient,
+            "introspection_by_public_client",
+            "introspection needs a client that authenticates (RFC 7662 section 2.1)",
+        ));
+    }
+    Ok(())
+}
+
+/// Whether the caller may see the access token.
+#[must_use]
+pub fn is_visible_to(token: &AccessToken, caller: &Client, resources: &[Resource]) -> bool {
+    token.client_id == caller.client_id
+        || resources.iter().any(|resource| {
+            token.aud.contains(&resource.identifier) && resource.introspection_clients.contains(&caller.client_id)
+        })
+}
+
+/// An active answer (RFC 7662 section 2.2).
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Active<'a> {
+    active: bool,
+    iss: &'a str,
+    sub: &'a str,
+    #[serde(skip_serializing_if = "<[String]>::is_empty", serialize_with = "one_or_many")]
+    aud: &'a [String],
+    client_id: &'a str,
+    #[serde(skip_serializing_if = "<[String]>::is_empty", serialize_with = "spaced")]
+    scope: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token_type: Option<&'static str>,
+    exp: i64,
+    iat: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    jti: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    auth_time: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    acr: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cnf: Option<Confirmation<'a>>,
+}
+
+impl Active<'_> {
+    /// The body.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+}
+
+fn one_or_many<S: Serializer>(values: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    match values {
+        [one] => serializer.serialize_str(one),
+        many => many.serialize(serializer),
+    }
+}
+
+fn spaced<S: Serializer>(values: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&values.join(" "))
+}
+
+/// The answer for an access token that was read and checked, is neither revoked nor of an ended grant,
+/// and whose subject may receive; `None` = [`INACTIVE`].
+#[must_use]
+pub fn answer_access<'a>(
+    token: &'a AccessToken,
+    caller: &Client,
+    resources: &[Resource],
+    may_receive: &Result<(), Refusal>,
+) -> Option<Active<'a>> {
+    if may_receive.is_err() || !is_visible_to(token, caller, resources) {
+        return None;
+    }
+    Some(Active {
+        active: true,
+        iss: &token.iss,
+        sub: &token.sub,
+        aud: &token.aud,
+        client_id: &token.client_id,
+        scope: &token.scope,
+        token_type: Some(if token.cnf_jkt.is_some() { "DPoP" } else { "Bearer" }),
+        exp: token.exp,
+        iat: token.iat,
+        jti: Some(token.jti.to_string()),
+        auth_time: token.auth_time,
+        acr: token.acr.as_deref(),
+        cnf: token.cnf_jkt.as_deref().map(|jkt| Confirmation { jkt }),
+    })
+}
+
+/// What is known of a refresh token under introspection.
+#[derive(Clone, Copy)]
+pub struct RefreshSeen<'a> {
+    /// Its grant.
+    pub grant: &'a Grant,
+    /// The `sub` of the grant's user.
+    pub sub: &'a str,
+    /// The realm's issuer.
+    pub issuer: &'a str,
+    /// Whether it is the current generation, or one behind within the grace: asking changes nothing,
+    /// and a spent token seen here ends nothing.
+    pub is_current: bool,
+    /// Last refresh plus the idle limit, if that is before the absolute end.
+    pub idle_end: Timestamp,
+}
+
+/// The answer for a refresh token whose tag and secret fit; `None` = [`INACTIVE`].
+#[must_use]
+pub fn answer_refresh<'a>(
+    seen: &RefreshSeen<'a>,
+    caller: &'a Client,
+    may_receive: &Result<(), Refusal>,
+) -> Option<Active<'a>> {
+    let grant = seen.grant;
+    if may_receive.is_err() || !seen.is_current || grant.client != caller.key {
+        return None;
+    }
+    Some(Active {
+        active: true,
+        iss: seen.issuer,
+        sub: seen.sub,
+        aud: &[],
+        client_id: &caller.client_id,
+        scope: &grant.terms.scope,
+        token_type: None,
+        exp: grant.expires_at.min(seen.idle_end).as_secs(),
+        iat: grant.rotated_at.as_secs(),
+        jti: None,
+        auth_time: Some(grant.terms.auth_time.as_secs()),
+        acr: Some(grant.terms.acr.as_str()),
+        cnf: grant.terms.cnf.as_deref().map(|jkt| Confirmation { jkt }),
+    })
+}

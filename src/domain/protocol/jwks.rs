@@ -1,0 +1,69 @@
+//! The key set document (RFC 7517 section 5) and key thumbprints (RFC 7638, RFC 8037 section 2).
+//!
+//! Only public members leave: a key with a private one is refused as a whole, whoever stored it.
+
+use aws_lc_rs::digest::{SHA256, digest};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::{Map, Value};
+
+/// Members of private and symmetric keys (RFC 7518 section 6).
+const PRIVATE: [&str; 8] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
+
+/// A stored key that must not or cannot be published.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotPublishable {
+    /// Its `kid`, or its place in the list.
+    pub key: String,
+}
+
+impl std::fmt::Display for NotPublishable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "signing key {} is not a public key with kid, use and alg", self.key)
+    }
+}
+
+impl std::error::Error for NotPublishable {}
+
+/// The document of the given public keys, in their order; a repeated `kid` is refused.
+pub fn assemble<'a>(keys: impl IntoIterator<Item = &'a str>) -> Result<String, NotPublishable> {
+    let mut set = Vec::new();
+    let mut kids: Vec<String> = Vec::new();
+    for (place, text) in keys.into_iter().enumerate() {
+        let key = read(text).ok_or_else(|| NotPublishable { key: format!("number {}", place + 1) })?;
+        let kid = key.get("kid").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let is_public = !PRIVATE.iter().any(|member| key.contains_key(*member));
+        let has_names = ["use", "alg", "kty"].iter().all(|member| key.get(*member).is_some_and(Value::is_string));
+        if !is_public || !has_names || kid.is_empty() || kids.contains(&kid) {
+            return Err(NotPublishable { key: kid });
+        }
+        kids.push(kid);
+        set.push(Value::Object(key));
+    }
+    let mut document = Map::new();
+    document.insert("keys".to_owned(), Value::Array(set));
+    Ok(Value::Object(document).to_string())
+}
+
+/// The SHA-256 thumbprint of a public key, base64url; `None` when it is no key of a kind we make.
+#[must_use]
+pub fn thumbprint(jwk: &str) -> Option<String> {
+    let key = read(jwk)?;
+    let members: &[&str] = match key.get("kty")?.as_str()? {
+        "RSA" => &["e", "kty", "n"],
+        "EC" => &["crv", "kty", "x", "y"],
+        "OKP" => &["crv", "kty", "x"],
+        _ => return None,
+    };
+    // Required members only, in lexicographic order, without white space (RFC 7638 section 3).
+    let parts: Option<Vec<String>> = members
+        .iter()
+        .map(|member| Some(format!("\"{member}\":{}", Value::String(key.get(*member)?.as_str()?.to_owned()))))
+        .collect();
+    let canonical = format!("{{{}}}", parts?.join(","));
+    Some(URL_SAFE_NO_PAD.encode(digest(&SHA256, canonical.as_bytes())))
+}
+
+fn read(text: &str) -> Option<Map<String, Value>> {
+    serde_json::from_str(text).ok()
+}

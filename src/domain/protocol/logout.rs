@@ -1,0 +1,133 @@
+//! RP-Initiated Logout 1.0 sections 2 to 4, `security-design` rule 6, behaviour case B-35.
+//!
+//! A valid hint that names the present session signs out without a question; everything else asks the
+//! person. A redirect needs a valid hint and a registered URI, exactly equal; an unregistered one gives
+//! an error page and nothing happens. An expired hint is as good as a fresh one.
+
+use super::id_token::HintClaims;
+use super::refusal::{OauthCode, Refusal};
+use crate::model::client::Client;
+use crate::model::ids::SessionId;
+use crate::model::session::Session;
+
+/// The `id_token_hint` of a request, after verification.
+#[derive(Clone, Copy)]
+pub enum Hint<'a> {
+    /// None was sent.
+    Absent,
+    /// One was sent that is no ID token of this realm: altered, foreign, unsigned.
+    Invalid,
+    /// Signed by this realm, at whatever time, by whatever key of its.
+    Valid(&'a HintClaims),
+}
+
+/// What is known when a logout is asked for.
+#[derive(Clone, Copy)]
+pub struct LogoutFacts<'a> {
+    /// The hint.
+    pub hint: Hint<'a>,
+    /// The client that [`named_client`] told, as far as the realm knows it.
+    pub client: Option<&'a Client>,
+    /// `post_logout_redirect_uri`; empty counts as left out.
+    pub post_logout_redirect_uri: Option<&'a str>,
+    /// `state`; goes back byte for byte.
+    pub state: Option<&'a str>,
+    /// The browser's present session, if it is live.
+    pub session: Option<&'a Session>,
+}
+
+/// Where the person goes once she is signed out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Then {
+    /// Back to the application.
+    Redirect(String),
+    /// Our own page, which says so.
+    SignedOutPage,
+}
+
+/// What a logout request leads to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// Ask the person; on her yes end the session, then go on.
+    Ask {
+        /// The session in question.
+        session: SessionId,
+        /// Where she goes after a yes.
+        then: Then,
+    },
+    /// End the session and go on.
+    EndNow {
+        /// The session that ends.
+        session: SessionId,
+        /// Where she goes.
+        then: Then,
+    },
+    /// There is no session: go on at once.
+    AlreadyOut(Then),
+    /// Show an error; nothing ends, nothing is redirected.
+    ErrorPage(Refusal),
+}
+
+/// The `client_id` of the request: from the hint, from the parameter, and the two must agree
+/// (RP-Initiated Logout section 2).
+pub fn named_client<'a>(hint: Hint<'a>, client_id: Option<&'a str>) -> Result<Option<&'a str>, Refusal> {
+    let client_id = client_id.filter(|id| !id.is_empty());
+    let Hint::Valid(claims) = hint else { return Ok(client_id) };
+    let hinted = claims.client_id();
+    match client_id {
+        Some(id) if hinted != Some(id) => Err(Refusal::new(
+            OauthCode::InvalidRequest,
+            "logout_client_mismatch",
+            "client_id is not the client of id_token_hint",
+        )),
+        _ => Ok(hinted),
+    }
+}
+
+/// Decides on a logout request.
+#[must_use]
+pub fn decide_logout(facts: &LogoutFacts<'_>) -> Decision {
+    let then = match way_back(facts) {
+        Ok(then) => then,
+        Err(refusal) => return Decision::ErrorPage(refusal),
+    };
+    let Some(session) = facts.session else { return Decision::AlreadyOut(then) };
+    let session = session.id;
+    match facts.hint {
+        Hint::Valid(claims) if claims.sid == Some(session) => Decision::EndNow { session, then },
+        _ => Decision::Ask { session, then },
+    }
+}
+
+/// Where to go afterwards. The URI is compared as it stands, sign by sign.
+fn way_back(facts: &LogoutFacts<'_>) -> Result<Then, Refusal> {
+    let Some(uri) = facts.post_logout_redirect_uri.filter(|uri| !uri.is_empty()) else {
+        return Ok(Then::SignedOutPage);
+    };
+    let Some(client) = facts.client else {
+        // Nobody to ask whether it is registered. With a valid hint the client is gone since.
+        return Ok(Then::SignedOutPage);
+    };
+    if !client.metadata.post_logout_redirect_uris.iter().any(|known| known == uri) {
+        return Err(Refusal::new(
+            OauthCode::InvalidRequest,
+            "logout_uri_not_registered",
+            "post_logout_redirect_uri is not registered for this client",
+        ));
+    }
+    // A client_id alone proves nothing about who sends: no redirect without a hint.
+    let is_hinted = matches!(facts.hint, Hint::Valid(_));
+    Ok(if is_hinted && client.enabled { Then::Redirect(return_address(uri, facts.state)) } else { Then::SignedOutPage })
+}
+
+/// The registered URI, its own query kept, with `state` when there was one.
+fn return_address(uri: &str, state: Option<&str>) -> String {
+    let Some(state) = state else { return uri.to_owned() };
+    let joint = match uri.split_once('?') {
+        None => "?",
+        Some((_, query)) if query.is_empty() || query.ends_with('&') => "",
+        Some(_) => "&",
+    };
+    let encoded: String = form_urlencoded::byte_serialize(state.as_bytes()).collect();
+    format!("{uri}{joint}state={encoded}")
+}

@@ -1,0 +1,77 @@
+//! The grants, one per file: facts and request in, [`Entitlement`] or refusal out.
+//!
+//! An entitlement is everything a token may say. Making tokens of it is `service/token/mint`.
+
+pub mod authorization_code;
+pub mod client_credentials;
+pub mod refresh_token;
+pub mod resource;
+pub mod scope;
+
+use crate::model::ids::{ClientKey, SessionId, UserId};
+use crate::model::session::{Acr, Amr};
+use crate::model::timestamp::Timestamp;
+
+/// Whom the tokens speak of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subject {
+    /// A person.
+    Person {
+        /// The internal key.
+        user: UserId,
+        /// The public `sub`.
+        sub: String,
+    },
+    /// The client itself; its `sub` is its `client_id`.
+    Client {
+        /// The `client_id`.
+        sub: String,
+    },
+}
+
+impl Subject {
+    /// The `sub` claim.
+    #[must_use]
+    pub fn sub(&self) -> &str {
+        match self {
+            Self::Person { sub, .. } | Self::Client { sub } => sub,
+        }
+    }
+}
+
+/// What a grant gives now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entitlement {
+    /// Whom the tokens speak of.
+    pub subject: Subject,
+    /// To whom they are given: the internal key.
+    pub client: ClientKey,
+    /// To whom they are given: the public id.
+    pub client_id: String,
+    /// Scopes of this access token.
+    pub scope: Vec<String>,
+    /// Its `aud`, never empty (RFC 9068 section 2.2).
+    pub audience: Vec<String>,
+    /// The resources among them, in their registered spelling.
+    pub resources: Vec<String>,
+    /// When the person proved herself.
+    pub auth_time: Option<Timestamp>,
+    /// What the proof amounted to.
+    pub acr: Option<Acr>,
+    /// How it was proved.
+    pub amr: Vec<Amr>,
+    /// The request's nonce; only for the first ID token (OpenID Connect Core 12.2).
+    pub nonce: Option<String>,
+    /// The session.
+    pub sid: Option<SessionId>,
+    /// The request's `claims` parameter, as JSON text.
+    pub claims: Option<String>,
+    /// Confirmation key thumbprint.
+    pub cnf: Option<String>,
+    /// Whether the grant outlives its session.
+    pub offline: bool,
+    /// Whether a refresh token comes with it.
+    pub issue_refresh: bool,
+    /// Whether an ID token comes with it.
+    pub issue_id_token: bool,
+}

@@ -1,0 +1,55 @@
+//! The `scope` parameter at the token endpoint: RFC 6749 section 3.3.
+
+use std::collections::HashSet;
+
+use crate::protocol::refusal::{OauthCode, Refusal};
+
+/// Asks for an ID token and userinfo (OpenID Connect Core 3.1.2.1).
+pub const OPENID: &str = "openid";
+/// Asks for a grant that outlives its session (OpenID Connect Core 11).
+pub const OFFLINE_ACCESS: &str = "offline_access";
+/// Asks for the `roles` claim.
+pub const ROLES: &str = "roles";
+/// Asks for the `groups` claim.
+pub const GROUPS: &str = "groups";
+
+/// Longest value that is looked at.
+const SCOPE_MAX: usize = 4096;
+
+/// Splits a `scope` value into its tokens, each once, in the order sent. Blanks without a token
+/// between them are passed over; any sign outside RFC 6749 section 3.3 is refused.
+pub fn parse(text: &str) -> Result<Vec<String>, Refusal> {
+    let legal = |byte: u8| matches!(byte, b' ' | 0x21 | 0x23..=0x5b | 0x5d..=0x7e);
+    if text.len() > SCOPE_MAX || !text.bytes().all(legal) {
+        return Err(Refusal::new(
+            OauthCode::InvalidScope,
+            "scope_malformed",
+            "scope must be at most 4096 printable ASCII characters, separated by spaces (RFC 6749 section 3.3)",
+        ));
+    }
+    let mut seen = HashSet::new();
+    Ok(tokens(text).filter(|token| seen.insert(*token)).map(str::to_owned).collect())
+}
+
+/// The tokens of a stored, space-separated value.
+pub fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    text.split(' ').filter(|token| !token.is_empty())
+}
+
+/// Whether a stored, space-separated value has the token.
+#[must_use]
+pub fn has(text: &str, token: &str) -> bool {
+    tokens(text).any(|each| each == token)
+}
+
+/// The part of `asked` that `granted` lacks: reason to refuse a widening (RFC 6749 section 6).
+pub(super) fn check_no_wider(asked: &[String], granted: &[String]) -> Result<(), Refusal> {
+    match asked.iter().find(|token| !granted.contains(token)) {
+        None => Ok(()),
+        Some(token) => Err(Refusal::with(
+            OauthCode::InvalidScope,
+            "scope_widened",
+            &format!("scope {token} was not granted: a refresh may only narrow (RFC 6749 section 6)"),
+        )),
+    }
+}

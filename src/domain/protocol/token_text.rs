@@ -1,0 +1,135 @@
+//! The written form of our own secrets and tokens: a prefix that tells the kind, the body, and a
+//! checksum of six base62 signs (CRC-32, ISO 3309) by which secret scanners know a leaked one and by
+//! which junk is turned away before anything is computed or looked up.
+//!
+//! The checksum proves nothing: whoever holds a token still has to pass its tag or its hash.
+
+/// Longest text that is looked at as a token.
+pub const TOKEN_MAX: usize = 16 * 1024;
+/// Signs of the checksum.
+pub const CHECKSUM_LEN: usize = 6;
+
+const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// The kinds of text that carry a checksum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenKind {
+    /// A client secret.
+    ClientSecret,
+    /// An opaque access token.
+    AccessToken,
+    /// A refresh token.
+    RefreshToken,
+    /// A personal access token.
+    PersonalAccessToken,
+}
+
+impl TokenKind {
+    /// Every kind.
+    pub const ALL: [Self; 4] = [Self::ClientSecret, Self::AccessToken, Self::RefreshToken, Self::PersonalAccessToken];
+
+    /// Its prefix.
+    #[must_use]
+    pub const fn prefix(self) -> &'static str {
+        match self {
+            Self::ClientSecret => "dwc_",
+            Self::AccessToken => "dwa_",
+            Self::RefreshToken => "dwr_",
+            Self::PersonalAccessToken => "dwp_",
+        }
+    }
+}
+
+/// Writes a token: prefix, body, checksum of both.
+#[must_use]
+pub fn format(kind: TokenKind, body: &str) -> String {
+    let mut text = String::with_capacity(4 + body.len() + CHECKSUM_LEN);
+    text.push_str(kind.prefix());
+    text.push_str(body);
+    let sum = checksum(text.as_bytes());
+    text.extend(sum.iter().map(|sign| char::from(*sign)));
+    text
+}
+
+/// The body of a token of the kind; `None` when prefix or checksum do not fit.
+#[must_use]
+pub fn body(kind: TokenKind, text: &str) -> Option<&str> {
+    if text.len() > TOKEN_MAX || !text.is_ascii() {
+        return None;
+    }
+    let (covered, sum) = text.split_at_checked(text.len().checked_sub(CHECKSUM_LEN)?)?;
+    let body = covered.strip_prefix(kind.prefix())?;
+    (checksum(covered.as_bytes()) == sum.as_bytes()).then_some(body)
+}
+
+/// What a token string of unknown origin looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape<'a> {
+    /// Three parts with dots: perhaps a JWT of ours.
+    Jwt(&'a str),
+    /// An opaque access token of ours; its body.
+    OpaqueAccess(&'a str),
+    /// A refresh token of ours; the whole text, for [`super::refresh_token_text::parse`].
+    Refresh(&'a str),
+    /// Nothing that we made.
+    Other,
+}
+
+/// Sorts a token string by its looks alone, so that a stranger's string costs no look-up.
+#[must_use]
+pub fn route(text: &str) -> Shape<'_> {
+    if text.is_empty() || text.len() > TOKEN_MAX {
+        return Shape::Other;
+    }
+    if let Some(body) = body(TokenKind::AccessToken, text) {
+        return Shape::OpaqueAccess(body);
+    }
+    if body(TokenKind::RefreshToken, text).is_some() {
+        return Shape::Refresh(text);
+    }
+    let is_jwt = text.bytes().filter(|byte| *byte == b'.').count() == 2
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'));
+    if is_jwt { Shape::Jwt(text) } else { Shape::Other }
+}
+
+/// CRC-32 in base62, most significant sign first, always six signs.
+fn checksum(bytes: &[u8]) -> [u8; CHECKSUM_LEN] {
+    let mut rest = crc32(bytes);
+    let mut signs = [b'0'; CHECKSUM_LEN];
+    for sign in signs.iter_mut().rev() {
+        *sign = usize::try_from(rest % 62).ok().and_then(|at| BASE62.get(at)).copied().unwrap_or(b'0');
+        rest /= 62;
+    }
+    signs
+}
+
+/// One remainder per byte of the reflected polynomial.
+const TABLE: [u32; 256] = {
+    let mut table = [0u32; 256];
+    let mut at = 0;
+    let mut byte = 0u32;
+    while at < table.len() {
+        let mut value = byte;
+        let mut bit = 0;
+        while bit < 8 {
+            value = if value & 1 == 1 { (value >> 1) ^ 0xedb8_8320 } else { value >> 1 };
+            bit += 1;
+        }
+        #[expect(clippy::indexing_slicing, reason = "computed by the compiler, bounds are the loop's condition")]
+        {
+            table[at] = value;
+        }
+        at += 1;
+        byte += 1;
+    }
+    table
+};
+
+fn crc32(bytes: &[u8]) -> u32 {
+    let mut sum = u32::MAX;
+    for byte in bytes {
+        let [low, ..] = sum.to_le_bytes();
+        sum = TABLE.get(usize::from(low ^ byte)).copied().unwrap_or_default() ^ (sum >> 8);
+    }
+    !sum
+}

@@ -1,0 +1,197 @@
+//! `clients:` of a realm file: client metadata by its registered names (RFC 7591 section 2, OpenID
+//! Connect Dynamic Client Registration 2). What needs several fields at once stands in [`crossed`],
+//! which the plan asks once the stored fields lie under the declared ones.
+
+use std::collections::BTreeMap;
+
+use super::declared::{DeclaredClient, DeclaredClientSecret};
+use super::fault::{Faults, shown};
+use super::fields::{Check, Field, Form, boolean, entries, overlay, text};
+use super::node::{Entry, Node};
+use super::roles::{objects, required};
+use super::text as check;
+use super::users::{encrypted, secret_ref};
+use crate::model::client::{AuthMethod, ClientMetadata, GrantType};
+use crate::model::secret::Secret;
+use crate::protocol::redirect_uri;
+
+const AUTH_METHODS: &[&str] = &["client_secret_basic", "client_secret_post", "none"];
+const ALGORITHMS: &[&str] = &["RS256", "PS256", "ES256", "EdDSA"];
+
+const TABLE: &[Field] = &[
+    Field::new("client_id", Form::Own),
+    Field::new("client_secret", Form::Own),
+    Field::new("secret_ref", Form::Own),
+    Field::new("client_secret_encrypted", Form::Own),
+    Field::new("enabled", Form::Own),
+    Field::new("client_name", Form::Text(100)),
+    Field::new("client_uri", Form::Checked(check::https)),
+    Field::new("logo_uri", Form::Checked(check::https)),
+    Field::new("policy_uri", Form::Checked(check::https)),
+    Field::new("tos_uri", Form::Checked(check::https)),
+    Field::new("contacts", Form::Each(check::email, 20)),
+    // Whether an address may be registered depends on the client being public: see `crossed`.
+    Field::new("redirect_uris", Form::Each(uri, 100)),
+    Field::new("post_logout_redirect_uris", Form::Each(uri, 100)),
+    Field::new("web_origins", Form::Each(check::origin, 100)),
+    Field::new("token_endpoint_auth_method", Form::Word(AUTH_METHODS)),
+    Field::new("grant_types", Form::Each(grant_type, 10)),
+    Field::new("response_types", Form::Each(response_type, 1)),
+    Field::new("scope", Form::Checked(check::scope)),
+    Field::new("consent", Form::Word(&["ask", "skip"])),
+    Field::new("access_token_format", Form::Word(&["jwt", "opaque"])),
+    Field::new("require_pkce", Form::Bool),
+    Field::new("id_token_signed_response_alg", Form::Word(ALGORITHMS)),
+    Field::new("default_max_age", Form::Whole(0, 31_536_000)),
+    Field::new("default_acr_values", Form::Each(acr, 4)),
+    Field::new("require_auth_time", Form::Bool),
+    Field::new("resources", Form::Each(check::resource, 100)),
+    Field::new("service_account_roles", Form::Each(check::name, 1_000)),
+    Field::new("jwks", Form::Not("clients that sign are not built yet")),
+    Field::new("jwks_uri", Form::Not("clients that sign are not built yet")),
+];
+
+fn uri(text: &str) -> Result<String, String> {
+    if text.is_empty() || text.len() > 2048 {
+        return Err("an address of 1 to 2048 characters".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
+fn grant_type(text: &str) -> Result<String, String> {
+    one_of(text, &GrantType::ALL.map(GrantType::as_str))
+}
+
+fn response_type(text: &str) -> Result<String, String> {
+    one_of(text, &["code"])
+}
+
+fn acr(text: &str) -> Result<String, String> {
+    one_of(text, &crate::model::session::Acr::ALL.map(crate::model::session::Acr::as_str))
+}
+
+fn one_of(text: &str, words: &[&str]) -> Result<String, String> {
+    if words.contains(&text) {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("{} is not supported; allowed are {}", shown(text), words.join(", ")))
+    }
+}
+
+/// Reads `clients:`.
+pub(super) fn read(node: &Node, faults: &mut Faults) -> Vec<DeclaredClient> {
+    let mut clients = Vec::new();
+    let mut seen = BTreeMap::new();
+    for node in objects(node, "clients", faults) {
+        faults.object("client", node.text_of("client_id"));
+        let Some(found) = entries(node, TABLE, "", faults) else { continue };
+        let Some(client_id) = required(&found, node.line, "client_id", check::client_id, faults) else { continue };
+        faults.object("client", &client_id);
+        if let Some(first) = seen.insert(client_id.clone(), node.line) {
+            faults.add(node.line, "client_id", format!("declared twice, first on line {first}"));
+        }
+        let metadata = overlay(&found, TABLE, "", faults);
+        // With the fields that are declared now; the plan asks again with the stored ones.
+        if let Some(wanted) = metadata.over(&ClientMetadata::default()) {
+            for crossed in crossed(&wanted) {
+                if crossed.fields.iter().all(|field| metadata.has(field)) {
+                    crossed.report(&metadata, node.line, faults);
+                }
+            }
+        }
+        clients.push(DeclaredClient {
+            line: node.line,
+            client_id,
+            enabled: found.get("enabled").and_then(|entry| boolean(&entry.value, "enabled", faults)),
+            metadata,
+            secret: secret(&found, faults),
+        });
+    }
+    clients
+}
+
+fn secret(found: &BTreeMap<&str, &Entry>, faults: &mut Faults) -> Option<DeclaredClientSecret> {
+    let ways: Vec<_> =
+        ["client_secret", "secret_ref", "client_secret_encrypted"].iter().filter_map(|name| found.get(name)).collect();
+    if let [first, second, ..] = ways.as_slice() {
+        faults.add(second.line, &second.key, format!("write {} or {}, not both", first.key, second.key));
+        return None;
+    }
+    let entry = ways.first()?;
+    let read = |check: Check, faults: &mut Faults| text(&entry.value, check, &entry.key, faults);
+    match entry.key.as_str() {
+        "client_secret" => {
+            read(check::client_secret, faults).map(|text| DeclaredClientSecret::Value(Secret::new(text)))
+        }
+        "client_secret_encrypted" => read(encrypted, faults).map(DeclaredClientSecret::Encrypted),
+        _ => secret_ref(&entry.value, "secret_ref", faults).map(DeclaredClientSecret::Ref),
+    }
+}
+
+/// A fault that several fields make together; the first one gives the line.
+pub(super) struct Crossed {
+    pub(super) fields: &'static [&'static str],
+    pub(super) message: String,
+}
+
+impl Crossed {
+    pub(super) fn new(fields: &'static [&'static str], message: impl Into<String>) -> Self {
+        Self { fields, message: message.into() }
+    }
+
+    /// Adds it to the faults, at the first of its fields that the file has.
+    pub(super) fn report(self, overlay: &super::declared::Overlay, line: usize, faults: &mut Faults) {
+        let field = self.fields.iter().find(|field| overlay.has(field)).or(self.fields.first()).copied().unwrap_or("");
+        faults.add(overlay.line(field).unwrap_or(line), field, self.message);
+    }
+}
+
+/// What is wrong with a client's fields taken together.
+pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
+    let mut list = Vec::new();
+    let public = client.token_endpoint_auth_method == AuthMethod::None;
+    let code = client.grant_types.contains(&GrantType::AuthorizationCode);
+    let told = |uri: &str, fault: &dyn std::fmt::Display| format!("{} {fault}", shown(uri));
+    list.extend(client.redirect_uris.iter().filter_map(|uri| {
+        let fault = redirect_uri::check_registrable(uri, public).err()?;
+        Some(Crossed::new(&["redirect_uris"], told(uri, &fault)))
+    }));
+    list.extend(client.post_logout_redirect_uris.iter().filter_map(|uri| {
+        let fault = redirect_uri::check_post_logout(uri, public).err()?;
+        Some(Crossed::new(&["post_logout_redirect_uris"], told(uri, &fault)))
+    }));
+    if code && client.redirect_uris.is_empty() {
+        list.push(Crossed::new(
+            &["redirect_uris", "grant_types"],
+            "authorization_code needs at least one redirect URI",
+        ));
+    }
+    if public && client.grant_types.contains(&GrantType::ClientCredentials) {
+        list.push(Crossed::new(
+            &["grant_types", "token_endpoint_auth_method"],
+            "client_credentials needs a client that proves itself: token_endpoint_auth_method must not be none",
+        ));
+    }
+    if client.grant_types.contains(&GrantType::RefreshToken) && !code {
+        list.push(Crossed::new(&["grant_types"], "refresh_token needs authorization_code beside it"));
+    }
+    if client.grant_types.is_empty() {
+        list.push(Crossed::new(&["grant_types"], "empty: a client without a grant can do nothing"));
+    }
+    if code && client.response_types.is_empty() {
+        list.push(Crossed::new(&["response_types", "grant_types"], "authorization_code needs the response type code"));
+    }
+    if public && client.require_pkce == Some(false) {
+        list.push(Crossed::new(
+            &["require_pkce", "token_endpoint_auth_method"],
+            "a public client always needs PKCE (RFC 9700 section 2.1.1)",
+        ));
+    }
+    if !client.service_account_roles.is_empty() && !client.grant_types.contains(&GrantType::ClientCredentials) {
+        list.push(Crossed::new(
+            &["service_account_roles", "grant_types"],
+            "service_account_roles need the grant client_credentials",
+        ));
+    }
+    list
+}

@@ -1,0 +1,6 @@
+//! What is read from a request before anything is decided.
+
+pub mod address;
+pub mod body;
+pub mod call;
+pub mod place;

@@ -1,0 +1,4 @@
+//! What every answer gets, whoever made it.
+
+pub mod cors;
+pub mod headers;

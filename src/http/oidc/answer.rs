@@ -1,0 +1,72 @@
+//! Answers of the authorization endpoint, good or bad, in the response mode that was asked for: by
+//! redirect (RFC 6749 section 4.1.2) or by a form that posts itself (Form Post Response Mode). Each
+//! carries `iss` (RFC 9207) and `state` as it came.
+
+use axum::body::Body;
+use http::header::HeaderValue;
+use http::{Response, StatusCode};
+
+use crate::domain::model::client::Client;
+use crate::domain::protocol::authorize::request::{AuthorizeRequest, ErrorRedirect, ResponseMode};
+use crate::domain::protocol::authorize::response::{Answer, parameters};
+use crate::domain::protocol::redirect_uri;
+use crate::domain::protocol::refusal::Refusal;
+use crate::http::extract::call::Call;
+use crate::http::page::{FormPostPage, clean_title};
+use crate::http::render::note::Note;
+use crate::http::render::{page, redirect};
+
+/// A code for the client.
+#[must_use]
+pub fn success(call: &Call, request: &AuthorizeRequest, client: &Client, code: &str) -> Response<Body> {
+    let to = To { uri: &request.redirect_uri, mode: request.response_mode, state: request.state.as_deref() };
+    let mut response = send(call, &to, client.title(), Answer::Code(code));
+    response.extensions_mut().insert(Note { client: Some(client.client_id.clone()), reason: None });
+    response
+}
+
+/// A refusal once a request was established.
+#[must_use]
+pub fn refusal(call: &Call, request: &AuthorizeRequest, client: &Client, refusal: &Refusal) -> Response<Body> {
+    let to = To { uri: &request.redirect_uri, mode: request.response_mode, state: request.state.as_deref() };
+    let mut response = send(call, &to, client.title(), Answer::Refused(refusal));
+    response.extensions_mut().insert(Note { client: Some(client.client_id.clone()), reason: Some(refusal.reason) });
+    response
+}
+
+/// A refusal by the table of checks.
+#[must_use]
+pub fn error(call: &Call, error: &ErrorRedirect, title: &str) -> Response<Body> {
+    let to = To { uri: &error.redirect_uri, mode: error.response_mode, state: error.state.as_deref() };
+    let mut response = send(call, &to, title, Answer::Refused(&error.refusal));
+    response.extensions_mut().insert(Note { client: None, reason: Some(error.refusal.reason) });
+    response
+}
+
+struct To<'a> {
+    uri: &'a str,
+    mode: ResponseMode,
+    state: Option<&'a str>,
+}
+
+fn send(call: &Call, to: &To<'_>, title: &str, answer: Answer<'_>) -> Response<Body> {
+    let fields = parameters(answer, to.state, &call.ctx.site.issuer);
+    match to.mode {
+        ResponseMode::Query => {
+            let pairs: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            redirect::see_other(&redirect_uri::append(to.uri, &pairs))
+        }
+        ResponseMode::FormPost => {
+            let form = FormPostPage {
+                chrome: page::chrome(call, &[]),
+                action: to.uri.to_owned(),
+                fields: fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+                client_title: clean_title(title),
+            };
+            let target = redirect_uri::form_source(to.uri);
+            let mut response = page::html(call, StatusCode::OK, &form, &[&target]);
+            response.headers_mut().insert(http::header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+            response
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! `POST /token` (RFC 6749 section 3.2): the phases that every grant shares, and one table from grant
+//! type to use case.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use http::header::AUTHORIZATION;
+use http::{Response, StatusCode};
+
+use crate::domain::model::client::GrantType;
+use crate::domain::protocol::params::Params;
+use crate::domain::protocol::refusal::{OauthCode, Refusal};
+use crate::http::extract::call::Call;
+use crate::http::render::note::Note;
+use crate::http::render::oauth;
+use crate::service::token::{authorization_code, client_credentials, refresh_token};
+use crate::service::{Error, client_auth};
+
+/// Parameters of this endpoint that may stand once; `resource` may repeat.
+const SINGLE: [&str; 10] = [
+    "grant_type",
+    "code",
+    "redirect_uri",
+    "code_verifier",
+    "refresh_token",
+    "scope",
+    "client_id",
+    "client_secret",
+    "client_assertion",
+    "client_assertion_type",
+];
+
+/// Answers `POST`.
+///
+/// # Errors
+/// The refusals of RFC 6749 section 5.2.
+pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
+    let form = call.form().await?;
+    form.check_single(&SINGLE).map_err(Refusal::from)?;
+    let name = form.one("grant_type").map_err(Refusal::from)?;
+    let client = client_auth::authenticate(&call.app, &call.ctx, &authorization(&call)?, &form).await?;
+    let Some(name) = name else {
+        return Err(Error::refused(OauthCode::InvalidRequest, "grant_type_missing", "the parameter grant_type is missing"));
+    };
+    let Some(grant) = GrantType::from_name(name) else {
+        return Err(Error::refused(
+            OauthCode::UnsupportedGrantType,
+            "grant_type_unknown",
+            "this provider gives tokens by authorization_code, refresh_token and client_credentials",
+        ));
+    };
+    if !client.has_grant(grant) {
+        return Err(Error::Refused(Refusal::with(
+            OauthCode::UnauthorizedClient,
+            "grant_type_not_registered",
+            &format!("this client is not registered for {}: add it to its grant_types", grant.as_str()),
+        )));
+    }
+    let answer = match grant {
+        GrantType::AuthorizationCode => authorization_code::grant(&call.app, &call.ctx, &client, &form).await?,
+        GrantType::RefreshToken => refresh_token::grant(&call.app, &call.ctx, &client, &form).await?,
+        GrantType::ClientCredentials => client_credentials::grant(&call.app, &call.ctx, &client, &form).await?,
+    };
+    let body = serde_json::to_vec(&answer).map_err(|error| Error::Internal(error.to_string()))?;
+    let mut response = oauth::json(StatusCode::OK, body);
+    response.extensions_mut().insert(Note { client: Some(client.client_id.clone()), reason: None });
+    Ok(response)
+}
+
+/// All `Authorization` headers.
+///
+/// # Errors
+/// One that is not text.
+pub fn authorization(call: &Call) -> Result<Vec<&str>, Error> {
+    let all = call.headers().get_all(AUTHORIZATION).iter().map(|value| {
+        value.to_str().map_err(|_| {
+            Error::refused(OauthCode::InvalidClient, "client_basic_malformed", "the Authorization header is not ASCII text")
+        })
+    });
+    all.collect()
+}
+
+/// What is common to introspection and revocation: the token.
+///
+/// # Errors
+/// When it is missing or stands twice.
+pub fn token_parameter(form: &Params) -> Result<&str, Error> {
+    form.one("token")
+        .map_err(Refusal::from)?
+        .ok_or_else(|| Error::refused(OauthCode::InvalidRequest, "token_missing_parameter", "the parameter token is missing"))
+}

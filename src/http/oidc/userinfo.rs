@@ -1,0 +1,71 @@
+//! `/userinfo` by GET and POST (OpenID Connect Core 5.3; RFC 6750 section 2).
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use http::header::AUTHORIZATION;
+use http::{Response, StatusCode};
+
+use crate::domain::protocol::refusal::{OauthCode, Refusal};
+use crate::http::extract::call::Call;
+use crate::http::render::oauth;
+use crate::service::{Error, userinfo};
+
+/// Answers `GET`.
+///
+/// # Errors
+/// The challenges of RFC 6750 section 3.
+pub async fn get(call: Arc<Call>) -> Result<Response<Body>, Error> {
+    answer(&call, None).await
+}
+
+/// Answers `POST`.
+///
+/// # Errors
+/// The challenges of RFC 6750 section 3.
+pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
+    let form = call.form().await?;
+    let token = form.one("access_token").map_err(Refusal::from)?.map(str::to_owned);
+    answer(&call, token).await
+}
+
+async fn answer(call: &Call, in_body: Option<String>) -> Result<Response<Body>, Error> {
+    let token = token(call, in_body)?;
+    let body = userinfo::answer(&call.app, &call.ctx, &token).await?;
+    Ok(oauth::json(StatusCode::OK, body))
+}
+
+/// The one token of the request. In the query it is refused (RFC 9700 section 4.3.2).
+fn token(call: &Call, in_body: Option<String>) -> Result<String, Error> {
+    if call.raw_query().contains("access_token") {
+        return Err(Error::refused(
+            OauthCode::InvalidRequest,
+            "token_in_query",
+            "an access token does not belong into an address; send it in the Authorization header",
+        ));
+    }
+    let mut headers = call.headers().get_all(AUTHORIZATION).iter();
+    let in_header = match (headers.next(), headers.next()) {
+        (None, _) => None,
+        (Some(value), None) => Some(bearer(value.to_str().unwrap_or(""))?),
+        (Some(_), Some(_)) => {
+            return Err(Error::refused(OauthCode::InvalidRequest, "token_twice", "send one Authorization header"));
+        }
+    };
+    match (in_header, in_body) {
+        (Some(token), None) | (None, Some(token)) => Ok(token),
+        (Some(_), Some(_)) => {
+            Err(Error::refused(OauthCode::InvalidRequest, "token_twice", "send the token in one place only (RFC 6750 section 2)"))
+        }
+        (None, None) => Err(Error::refused(OauthCode::InvalidToken, "token_missing", "send the access token as Bearer")),
+    }
+}
+
+fn bearer(header: &str) -> Result<String, Error> {
+    let (scheme, token) = header.trim().split_once(' ').unwrap_or((header, ""));
+    if scheme.eq_ignore_ascii_case("bearer") && !token.trim().is_empty() {
+        Ok(token.trim().to_owned())
+    } else {
+        Err(Error::refused(OauthCode::InvalidToken, "token_missing", "send the access token as Bearer"))
+    }
+}

@@ -1,0 +1,266 @@
+//! The whole surface in one table: method, path, who answers, in which dialect errors speak, who may
+//! call by script, how large a body may be. Nothing is mounted anywhere else. Paths are relative to
+//! the realm's issuer; `front` has taken the rest off.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::routing::{MethodFilter, on};
+use http::{Method, Request, Response};
+
+use super::extract::call::Call;
+use super::layer::cors::Cors;
+use super::render::{bearer, oauth, page, plain};
+use super::{demo, oidc, root, setup, signin, statics};
+use crate::context::Ctx;
+use crate::service::{App, Error};
+
+/// An endpoint: takes the call, answers or fails; the row's dialect renders the failure.
+pub type Endpoint = Box<dyn Fn(Arc<Call>) -> Pin<Box<dyn Future<Output = Result<Response<Body>, Error>> + Send>> + Send + Sync>;
+
+/// How a row's errors speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// RFC 6749 section 5.2.
+    Oauth,
+    /// RFC 6750 section 3.
+    Bearer,
+    /// A page.
+    Page,
+}
+
+/// Where a row exists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Audience {
+    /// Under every realm's issuer.
+    Realm,
+    /// Only under `public_url`.
+    Main,
+    /// Only under `public_url`, only with `--dev`.
+    Dev,
+}
+
+/// A row of the table.
+pub struct Row {
+    /// One method; GET also answers HEAD.
+    pub method: Method,
+    /// Path below the issuer.
+    pub path: &'static str,
+    /// Where it exists.
+    pub audience: Audience,
+    /// How its errors speak.
+    pub dialect: Dialect,
+    /// Who may call it by script.
+    pub cors: Cors,
+    /// Bytes a body may have.
+    pub limit: usize,
+    /// What answers.
+    pub endpoint: Endpoint,
+}
+
+const FORM: usize = 64 * 1024;
+
+/// The surface.
+#[must_use]
+pub fn table() -> Vec<Row> {
+    use Audience::{Dev, Main, Realm};
+    use Cors::{Clients, Everyone, Never};
+    use Dialect::{Bearer, Oauth, Page};
+    vec![
+        // Metadata and keys.
+        get("/.well-known/openid-configuration", Realm, Oauth, Everyone, oidc::openid_configuration::get),
+        get("/.well-known/oauth-authorization-server", Realm, Oauth, Everyone, oidc::openid_configuration::get),
+        get("/.well-known/jwks.json", Realm, Oauth, Everyone, oidc::jwks::get),
+        // The protocol.
+        get("/authorize", Realm, Page, Never, oidc::authorize::get),
+        post("/authorize", Realm, Page, Never, oidc::authorize::post),
+        post("/token", Realm, Oauth, Clients, oidc::token::post),
+        get("/userinfo", Realm, Bearer, Clients, oidc::userinfo::get),
+        post("/userinfo", Realm, Bearer, Clients, oidc::userinfo::post),
+        post("/introspect", Realm, Oauth, Never, oidc::introspect::post),
+        post("/revoke", Realm, Oauth, Clients, oidc::revoke::post),
+        get("/logout", Realm, Page, Never, oidc::logout::get),
+        post("/logout", Realm, Page, Never, oidc::logout::post),
+        // The pages of the sign-in.
+        get("/login", Realm, Page, Never, signin::login::get),
+        post("/login", Realm, Page, Never, signin::login::post),
+        get("/login/start", Realm, Page, Never, signin::start::get),
+        get("/login/logo", Realm, Page, Never, signin::logo::get),
+        get("/consent", Realm, Page, Never, signin::consent::get),
+        post("/consent", Realm, Page, Never, signin::consent::post),
+        post("/logout/confirm", Realm, Page, Never, signin::logout::post),
+        // Set-up, static files, the way in for people who type the address.
+        get("/setup/{token}", Main, Page, Never, setup::get),
+        post("/setup/{token}", Main, Page, Never, setup::post),
+        get("/static/{*file}", Realm, Page, Never, statics::get),
+        get("/favicon.ico", Realm, Page, Never, statics::favicon),
+        get("/", Realm, Page, Never, root::get),
+        // The demo relying party.
+        get("/demo", Dev, Page, Never, demo::home::get),
+        get("/demo/start", Dev, Page, Never, demo::start::get),
+        get("/demo/callback", Dev, Page, Never, demo::callback::get),
+        post("/demo/refresh", Dev, Page, Never, demo::refresh::post),
+        post("/demo/logout", Dev, Page, Never, demo::logout::post),
+    ]
+}
+
+fn get<F, Fut>(path: &'static str, audience: Audience, dialect: Dialect, cors: Cors, endpoint: F) -> Row
+where
+    F: Fn(Arc<Call>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<Response<Body>, Error>> + Send + 'static,
+{
+    Row { method: Method::GET, path, audience, dialect, cors, limit: 0, endpoint: boxed(endpoint) }
+}
+
+fn post<F, Fut>(path: &'static str, audience: Audience, dialect: Dialect, cors: Cors, endpoint: F) -> Row
+where
+    F: Fn(Arc<Call>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<Response<Body>, Error>> + Send + 'static,
+{
+    Row { method: Method::POST, path, audience, dialect, cors, limit: FORM, endpoint: boxed(endpoint) }
+}
+
+fn boxed<F, Fut>(endpoint: F) -> Endpoint
+where
+    F: Fn(Arc<Call>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<Response<Body>, Error>> + Send + 'static,
+{
+    Box::new(move |call| Box::pin(endpoint(call)))
+}
+
+/// The router of the table.
+#[must_use]
+pub fn build(app: &Arc<App>, dev: bool) -> Router {
+    let mut router = Router::new();
+    let mut preflights: Vec<(&'static str, Cors)> = Vec::new();
+    let mut paths: Vec<(&'static str, Audience, Dialect, String)> = Vec::new();
+    for row in table() {
+        if row.audience == Audience::Dev && !dev {
+            continue;
+        }
+        if row.cors != Cors::Never && !preflights.iter().any(|(path, _)| *path == row.path) {
+            preflights.push((row.path, row.cors));
+        }
+        match paths.iter_mut().find(|(path, ..)| *path == row.path) {
+            Some((.., allow)) => allow.push_str(allowed(&row.method)),
+            None => paths.push((row.path, row.audience, row.dialect, allowed(&row.method).trim_start_matches(", ").to_owned())),
+        }
+        let filter = if row.method == Method::GET { MethodFilter::GET } else { MethodFilter::POST };
+        let path = row.path;
+        let row = Arc::new(row);
+        let app = app.clone();
+        router = router.route(
+            path,
+            on(filter, move |request: Request<Body>| {
+                let (app, row) = (app.clone(), row.clone());
+                async move { run(app, &row, request).await }
+            }),
+        );
+    }
+    for (path, cors) in preflights {
+        let app = app.clone();
+        router = router.route(
+            path,
+            on(MethodFilter::OPTIONS, move |request: Request<Body>| {
+                let app = app.clone();
+                async move {
+                    let Some(ctx) = request.extensions().get::<Ctx>() else { return plain(http::StatusCode::NOT_FOUND, "") };
+                    let allowed = cors.allowed(&app, ctx, request.headers()).await;
+                    cors.preflight(allowed)
+                }
+            }),
+        );
+    }
+    let missing = app.clone();
+    router
+        .method_not_allowed_fallback(move |request: Request<Body>| {
+            let paths = paths.clone();
+            async move {
+                let found = paths.iter().find(|(path, ..)| matches(path, request.uri().path()));
+                match (found, request.extensions().get::<Ctx>()) {
+                    (Some((.., Dialect::Page, allow)), Some(ctx)) => page::method_not_allowed(ctx, request.headers(), allow),
+                    (Some((.., allow)), _) => oauth::method_not_allowed(allow),
+                    _ => plain(http::StatusCode::METHOD_NOT_ALLOWED, "This address does not take this method."),
+                }
+            }
+        })
+        .fallback(move |request: Request<Body>| {
+            let app = missing.clone();
+            async move {
+                let (head, body) = request.into_parts();
+                let Some(ctx) = head.extensions.get::<Ctx>().cloned() else {
+                    return plain(http::StatusCode::NOT_FOUND, "There is nothing at this address.");
+                };
+                page::error(&Call::new(app, ctx, head, body, 0), &Error::NotFound)
+            }
+        })
+}
+
+const fn allowed(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => ", GET, HEAD",
+        _ => ", POST",
+    }
+}
+
+async fn run(app: Arc<App>, row: &Row, request: Request<Body>) -> Response<Body> {
+    let (head, body) = request.into_parts();
+    let Some(ctx) = head.extensions.get::<Ctx>().cloned() else {
+        return plain(http::StatusCode::NOT_FOUND, "There is nothing at this address.");
+    };
+    let elsewhere = row.audience != Audience::Realm && !ctx.site.main;
+    let allowed = row.cors.allowed(&app, &ctx, &head.headers).await;
+    let call = Arc::new(Call::new(app, ctx, head, body, row.limit));
+    let outcome = if elsewhere { Err(Error::NotFound) } else { (row.endpoint)(call.clone()).await };
+    let mut response = outcome.unwrap_or_else(|error| match row.dialect {
+        Dialect::Oauth => oauth::error(&call.ctx, &error),
+        Dialect::Bearer => bearer::error(&call.ctx, &error),
+        Dialect::Page => page::error(&call, &error),
+    });
+    row.cors.mark(&mut response, allowed);
+    response
+}
+
+/// The pattern that a path falls under, for the log line and metrics: never the path itself.
+#[must_use]
+pub fn label(path: &str) -> &'static str {
+    const LABELS: &[&str] = &[
+        "/authorize",
+        "/token",
+        "/userinfo",
+        "/introspect",
+        "/revoke",
+        "/.well-known/openid-configuration",
+        "/.well-known/oauth-authorization-server",
+        "/.well-known/jwks.json",
+        "/login",
+        "/login/start",
+        "/login/logo",
+        "/consent",
+        "/logout",
+        "/logout/confirm",
+        "/setup/{token}",
+        "/static/{*file}",
+        "/favicon.ico",
+        "/",
+        "/demo",
+        "/demo/start",
+        "/demo/callback",
+        "/demo/refresh",
+        "/demo/logout",
+    ];
+    LABELS.iter().copied().find(|pattern| matches(pattern, path)).unwrap_or("none")
+}
+
+/// Whether `path` falls under `pattern`.
+fn matches(pattern: &str, path: &str) -> bool {
+    match pattern.split_once('{') {
+        Some((prefix, rest)) => path
+            .strip_prefix(prefix)
+            .is_some_and(|tail| !tail.is_empty() && (rest.starts_with('*') || !tail.contains('/'))),
+        None => pattern == path,
+    }
+}

@@ -1,0 +1,113 @@
+//! `/consent`: what an application gets, in words, with a real No.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use http::{Response, StatusCode};
+
+use super::{Lookup, Pending, Provenance, address, go, pending, provenance, signed_in};
+use crate::domain::protocol::redirect_uri;
+use crate::domain::protocol::refusal::{OauthCode, Refusal};
+use crate::domain::signin::next_step::Step;
+use crate::http::extract::call::Call;
+use crate::http::oidc::{answer, authorize};
+use crate::http::page::{ConsentPage, ScopeLine};
+use crate::http::render::{page, redirect};
+use crate::service::Error;
+use crate::service::session::bind::SignedIn;
+use crate::service::signin::consent;
+use crate::service::signin::engine::{self, Standing};
+use crate::service::signin::flow;
+use crate::service::signin::form::{self, Binding};
+
+/// Answers `GET`.
+///
+/// # Errors
+/// When facts cannot be read.
+pub async fn get(call: Arc<Call>) -> Result<Response<Body>, Error> {
+    let handle = call.page_param("flow");
+    let mut pending = match pending(&call, handle.as_deref()).await? {
+        Lookup::Pending(pending) => pending,
+        Lookup::Restart { query } => return authorize::begin(&call, &query).await,
+        Lookup::Page(response) => return Ok(response),
+    };
+    let signed_in = signed_in(&call).await?;
+    show(&call, &mut pending, signed_in.as_ref(), StatusCode::OK).await
+}
+
+/// Answers `POST`.
+///
+/// # Errors
+/// When facts cannot be read.
+pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
+    let form = call.form().await?;
+    let field = |name| form.one(name).ok().flatten().unwrap_or("").to_owned();
+    let mut pending = match pending(&call, Some(&field("flow"))).await? {
+        Lookup::Pending(pending) => pending,
+        Lookup::Restart { query } => return authorize::begin(&call, &query).await,
+        Lookup::Page(response) => return Ok(response),
+    };
+    let signed_in = signed_in(&call).await?;
+    let binding = Binding {
+        form: "consent",
+        browser: pending.browser,
+        flow: Some(pending.handle),
+        signed_in: signed_in.as_ref(),
+    };
+    let came_from = provenance(&call);
+    let genuine = came_from == Provenance::Ours && form::check(&call.app, &call.ctx, binding, Some(&field("csrf")));
+    let Some(person) = signed_in.as_ref().filter(|_| genuine) else {
+        let status = if came_from == Provenance::Elsewhere { StatusCode::FORBIDDEN } else { StatusCode::UNPROCESSABLE_ENTITY };
+        return show(&call, &mut pending, signed_in.as_ref(), status).await;
+    };
+    match field("action").as_str() {
+        "allow" => {
+            consent::allow(&call.app, &call.ctx, &pending.client, person, &pending.flow.request).await?;
+            pending.flow.consented = true;
+            go(&call, &mut pending, Some(person)).await
+        }
+        "switch" => {
+            pending.flow.request.prompt.login = true;
+            pending.flow.request.login_hint = None;
+            pending.flow.fresh = None;
+            flow::save(&call.app, &call.ctx, pending.browser, pending.handle, &pending.flow).await?;
+            Ok(redirect::see_other(&address(&call, "/login", pending.handle)))
+        }
+        _ => {
+            consent::deny(&call.app, &call.ctx, &pending.client, person).await?;
+            let refusal = Refusal::new(OauthCode::AccessDenied, "consent_denied", "the person did not allow it");
+            Ok(answer::refusal(&call, &pending.flow.request, &pending.client, &refusal))
+        }
+    }
+}
+
+async fn show(
+    call: &Call,
+    pending: &mut Pending,
+    signed_in: Option<&SignedIn>,
+    status: StatusCode,
+) -> Result<Response<Body>, Error> {
+    let standing = Standing { client: &pending.client, flow: &pending.flow, signed_in };
+    let step = engine::decide(&call.app, &call.ctx, &standing).await?;
+    let (Step::Consent { ask, known, resources }, Some(person)) = (step, signed_in) else {
+        return go(call, pending, signed_in).await;
+    };
+    let request = &pending.flow.request;
+    let binding = Binding { form: "consent", browser: pending.browser, flow: Some(pending.handle), signed_in };
+    let chrome = page::chrome(call, &request.ui_locales);
+    let lines = |scopes: &[String]| -> Vec<ScopeLine> { scopes.iter().map(|scope| ScopeLine::of(chrome.lang, scope)).collect() };
+    let target = redirect_uri::form_source(&request.redirect_uri);
+    let consent = ConsentPage {
+        client: page::client_header(call, &pending.client).await?,
+        person: person.user.user.username.clone(),
+        action: call.ctx.site.path("/consent"),
+        csrf: form::token(&call.app, &call.ctx, binding),
+        flow: pending.handle.to_string(),
+        offline: ask.iter().any(|scope| scope == "offline_access"),
+        scopes: lines(&ask).into_iter().chain(resources.iter().map(|uri| ScopeLine::custom(uri))).collect(),
+        known: lines(&known),
+        redirect_domain: redirect_uri::host_of(&request.redirect_uri),
+        chrome,
+    };
+    Ok(page::html(call, status, &consent, &[&target]))
+}

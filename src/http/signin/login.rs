@@ -1,0 +1,206 @@
+//! `/login`: the sign-in page. It works without JavaScript, in many tabs, after Back, after a lost
+//! cookie and after lunch; there is always a way on.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use http::header::{HeaderValue, RETRY_AFTER};
+use http::{Response, StatusCode};
+
+use super::{Lookup, Pending, Provenance, go, pending, provenance, set_cookie, signed_in};
+use crate::domain::model::secret::Secret;
+use crate::domain::model::span::Span;
+use crate::domain::protocol::params::Params;
+use crate::domain::protocol::redirect_uri;
+use crate::domain::protocol::refusal::{OauthCode, Refusal};
+use crate::domain::signin::next_step::{Offer, Step};
+use crate::http::cookies::Cookie;
+use crate::http::extract::call::Call;
+use crate::http::oidc::{answer, authorize};
+use crate::http::page::{LoginError, LoginNotice, LoginPage};
+use crate::http::render::page;
+use crate::service::Error;
+use crate::service::session::bind::SignedIn;
+use crate::service::signin::engine::{self, Standing};
+use crate::service::signin::flow::{self, Fresh};
+use crate::service::signin::form::{self, Binding};
+use crate::service::signin::password::{self, Attempt, Outcome};
+use crate::store::repo;
+
+/// Answers `GET`.
+///
+/// # Errors
+/// When facts cannot be read.
+pub async fn get(call: Arc<Call>) -> Result<Response<Body>, Error> {
+    let handle = call.page_param("flow");
+    let mut pending = match pending(&call, handle.as_deref()).await? {
+        Lookup::Pending(pending) => pending,
+        Lookup::Restart { query } => return authorize::begin(&call, &query).await,
+        Lookup::Page(response) => return Ok(response),
+    };
+    let signed_in = signed_in(&call).await?;
+    match ask(&call, &pending, signed_in.as_ref()).await? {
+        Some(offer) => {
+            let shown = Shown { username: offer, ..Shown::default() };
+            show(&call, &pending, signed_in.as_ref(), shown, StatusCode::OK).await
+        }
+        None => go(&call, &mut pending, signed_in.as_ref()).await,
+    }
+}
+
+/// Answers `POST`.
+///
+/// # Errors
+/// When facts cannot be read.
+pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
+    let form = call.form().await?;
+    let field = |name| form.one(name).ok().flatten().unwrap_or("").to_owned();
+    let username: String = field("username").chars().take(256).collect();
+    let mut pending = match pending(&call, Some(&field("flow"))).await? {
+        Lookup::Pending(pending) => pending,
+        Lookup::Restart { query } => return restart(&call, &query, username).await,
+        Lookup::Page(response) => return Ok(response),
+    };
+    let signed_in = signed_in(&call).await?;
+    let remember = field("remember") == "on";
+    let came_from = provenance(&call);
+    let binding = Binding {
+        form: "login",
+        browser: pending.browser,
+        flow: Some(pending.handle),
+        signed_in: signed_in.as_ref(),
+    };
+    if came_from != Provenance::Ours || !form::check(&call.app, &call.ctx, binding, Some(&field("csrf"))) {
+        // Another tab may have signed in meanwhile: then there is nothing to ask any more.
+        if came_from == Provenance::Ours && ask(&call, &pending, signed_in.as_ref()).await?.is_none() {
+            return go(&call, &mut pending, signed_in.as_ref()).await;
+        }
+        let status = if came_from == Provenance::Elsewhere { StatusCode::FORBIDDEN } else { StatusCode::UNPROCESSABLE_ENTITY };
+        let shown = Shown { username, remember, error: Some(LoginError::Stale) };
+        return show(&call, &pending, signed_in.as_ref(), shown, status).await;
+    }
+    if field("action") == "cancel" {
+        let refusal = Refusal::new(OauthCode::AccessDenied, "login_cancelled", "the person cancelled the sign-in");
+        return Ok(answer::refusal(&call, &pending.flow.request, &pending.client, &refusal));
+    }
+    attempt(&call, &mut pending, signed_in.as_ref(), (username, remember), &form).await
+}
+
+async fn attempt(
+    call: &Call,
+    pending: &mut Pending,
+    present: Option<&SignedIn>,
+    (username, remember): (String, bool),
+    form: &Params,
+) -> Result<Response<Body>, Error> {
+    let typed = form.one("password").ok().flatten().unwrap_or("");
+    let device_cookie = call.cookie(Cookie::Device);
+    let attempt = Attempt {
+        username: &username,
+        password: Secret::from(typed),
+        remember,
+        present,
+        device_cookie: device_cookie.as_deref(),
+    };
+    let opened = match password::attempt(&call.app, &call.ctx, attempt).await {
+        Ok(Outcome::SignedIn(opened)) => opened,
+        Ok(Outcome::Wrong) => {
+            let shown = Shown { username, remember, error: Some(LoginError::Wrong) };
+            return show(call, pending, present, shown, StatusCode::UNPROCESSABLE_ENTITY).await;
+        }
+        Err(Error::Busy { retry_after }) => {
+            let error = Some(LoginError::Busy { retry_after: u64::from(retry_after) });
+            let shown = Shown { username, remember, error };
+            let mut response = show(call, pending, present, shown, StatusCode::SERVICE_UNAVAILABLE).await?;
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(retry_after));
+            return Ok(response);
+        }
+        Err(error) => return Err(error),
+    };
+    let site = &call.ctx.site;
+    let session_cookie = Cookie::Session.set(site, &opened.session_cookie, opened.session_max_age);
+    let device_cookie = Cookie::Device.set(site, &opened.device_cookie, Some(opened.device_max_age));
+    pending.flow.fresh = Some(Fresh { session: opened.session.id, auth_time: opened.session.auth_time });
+    flow::save(&call.app, &call.ctx, pending.browser, pending.handle, &pending.flow).await?;
+    let user = call.app.store.models().user(call.ctx.realm.id, opened.session.user).await?;
+    let now = user.map(|user| SignedIn { session: Arc::new(opened.session), user });
+    let mut response = go(call, pending, now.as_ref()).await?;
+    set_cookie(&mut response, Some(session_cookie));
+    set_cookie(&mut response, Some(device_cookie));
+    Ok(response)
+}
+
+/// What the page shows besides the request.
+#[derive(Default)]
+struct Shown {
+    username: String,
+    remember: bool,
+    error: Option<LoginError>,
+}
+
+/// Whether the password is to be asked, and with which name filled in.
+async fn ask(call: &Call, pending: &Pending, signed_in: Option<&SignedIn>) -> Result<Option<String>, Error> {
+    let standing = Standing { client: &pending.client, flow: &pending.flow, signed_in };
+    Ok(match engine::decide(&call.app, &call.ctx, &standing).await? {
+        Step::Password { offer: Some(Offer::Typed(name)) } => Some(name.chars().take(256).collect()),
+        // The subject of an ID token hint or of the session: its name is only ever shown to this browser.
+        Step::Password { offer: Some(Offer::Subject(sub)) } => {
+            let known = signed_in.filter(|known| known.user.user.sub == sub).map(|known| known.user.user.username.clone());
+            match known {
+                Some(name) => Some(name),
+                None => Some(name_of(call, &sub).await?),
+            }
+        }
+        Step::Password { offer: None } => Some(String::new()),
+        Step::Consent { .. } | Step::Issue { .. } | Step::Refuse(_) => None,
+    })
+}
+
+/// The name behind a hint's subject. The client holds an ID token of ours about that person, so it
+/// tells the client nothing that `preferred_username` would not.
+async fn name_of(call: &Call, sub: &str) -> Result<String, Error> {
+    let user = repo::user::find_by_sub(&call.app.store.read(), call.ctx.realm.id, sub).await?;
+    Ok(user.map(|user| user.username).unwrap_or_default())
+}
+
+async fn show(
+    call: &Call,
+    pending: &Pending,
+    signed_in: Option<&SignedIn>,
+    shown: Shown,
+    status: StatusCode,
+) -> Result<Response<Body>, Error> {
+    let request = &pending.flow.request;
+    let binding = Binding { form: "login", browser: pending.browser, flow: Some(pending.handle), signed_in };
+    let mut login = LoginPage::new(page::chrome(call, &request.ui_locales), call.ctx.site.path("/login"));
+    login.client = Some(page::client_header(call, &pending.client).await?);
+    login.csrf = form::token(&call.app, &call.ctx, binding);
+    login.flow = pending.handle.to_string();
+    login.username = shown.username;
+    login.remember_offered = call.ctx.realm.settings.sessions.remember_me != Span::default();
+    login.remember_checked = shown.remember;
+    login.error = shown.error;
+    login.cancel = true;
+    if signed_in.is_some() && shown.error.is_none() {
+        login.notice = Some(LoginNotice::Confirm);
+    }
+    let target = redirect_uri::form_source(&request.redirect_uri);
+    Ok(page::html(call, status, &login, &[&target]))
+}
+
+/// The browser lost its cookie: the same request begins again, the name stays filled in.
+async fn restart(call: &Arc<Call>, query: &str, username: String) -> Result<Response<Body>, Error> {
+    if provenance(call) != Provenance::Ours {
+        return authorize::begin(call, query).await;
+    }
+    match authorize::keep(call, query).await? {
+        authorize::Kept::Pending { pending, cookie } => {
+            let shown = Shown { username, remember: false, error: Some(LoginError::NoCookie) };
+            let mut response = show(call, &pending, None, shown, StatusCode::UNPROCESSABLE_ENTITY).await?;
+            set_cookie(&mut response, cookie);
+            Ok(response)
+        }
+        authorize::Kept::Answered(response) => Ok(response),
+    }
+}
+

@@ -1,0 +1,166 @@
+//! The pages of the sign-in. A page does its step and returns to the engine; [`go`] turns what the
+//! engine says into an address or an answer, in one match.
+
+pub mod consent;
+pub mod login;
+pub mod logo;
+pub mod logout;
+pub mod start;
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use http::Response;
+use http::header::{HeaderValue, ORIGIN, SET_COOKIE};
+
+use super::cookies::Cookie;
+use super::extract::call::Call;
+use super::oidc::answer;
+use super::page::Fault;
+use super::render::{page, redirect};
+use crate::domain::model::client::Client;
+use crate::domain::signin::next_step::Step;
+use crate::entropy;
+use crate::service::authorize::issue;
+use crate::service::session::bind::{self, Presented, SignedIn};
+use crate::service::session::cookie_text::BrowserCookie;
+use crate::service::signin::engine::{self, Standing};
+use crate::service::signin::flow::{self, Flow, FlowHandle, Found};
+use crate::service::Error;
+
+/// Whether the request proves that it comes from a page of ours. Browsers send `Origin: null` under
+/// our referrer policy, so `Sec-Fetch-Site` speaks first (`security-design` rule 5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Provenance {
+    /// From a page of ours.
+    Ours,
+    /// The browser says it comes from elsewhere.
+    Elsewhere,
+    /// Nothing is said: treated as not proven.
+    Unproven,
+}
+
+/// Where a POST comes from.
+#[must_use]
+pub fn provenance(call: &Call) -> Provenance {
+    let header = |name: &str| call.headers().get(name).and_then(|value| value.to_str().ok());
+    match (header("sec-fetch-site"), header(ORIGIN.as_str())) {
+        (Some("same-origin" | "none"), None | Some("null")) => Provenance::Ours,
+        (Some("same-origin" | "none"), Some(origin)) if origin == call.ctx.site.origin => Provenance::Ours,
+        (None, Some(origin)) if origin == call.ctx.site.origin => Provenance::Ours,
+        (None, None) => Provenance::Unproven,
+        _ => Provenance::Elsewhere,
+    }
+}
+
+/// The genuine browser cookie.
+#[must_use]
+pub fn browser(call: &Call) -> Option<BrowserCookie> {
+    BrowserCookie::from_text(&call.app.sealer, call.ctx.realm.id, &call.cookie(Cookie::Browser)?)
+}
+
+/// The browser cookie, or a new one with the header that sets it.
+#[must_use]
+pub fn browser_or_new(call: &Call) -> (BrowserCookie, Option<HeaderValue>) {
+    if let Some(known) = browser(call) {
+        return (known, None);
+    }
+    let cookie = BrowserCookie(entropy::bytes(&*call.app.entropy, "browser"));
+    let text = cookie.to_text(&call.app.sealer, call.ctx.realm.id);
+    (cookie, Some(Cookie::Browser.set(&call.ctx.site, &text, None)))
+}
+
+/// Who is signed in in this browser.
+///
+/// # Errors
+/// When the facts cannot be read.
+pub async fn signed_in(call: &Call) -> Result<Option<SignedIn>, Error> {
+    let (session, device) = (call.cookie(Cookie::Session), call.cookie(Cookie::Device));
+    bind::current(&call.app, &call.ctx, Presented { session: session.as_deref(), device: device.as_deref() }).await
+}
+
+/// A pending request that this browser began, with its client.
+pub struct Pending {
+    /// The browser.
+    pub browser: BrowserCookie,
+    /// The flow's handle.
+    pub handle: FlowHandle,
+    /// The flow.
+    pub flow: Flow,
+    /// The client, enabled.
+    pub client: Arc<Client>,
+}
+
+/// What a page's `flow` parameter leads to.
+pub enum Lookup {
+    /// Go on.
+    Pending(Box<Pending>),
+    /// The flow exists, but not for this browser's cookie: the same request can begin again.
+    Restart {
+        /// The request as it came.
+        query: String,
+    },
+    /// There is nothing to go on with; the page says so.
+    Page(Response<Body>),
+}
+
+/// Looks a flow up.
+///
+/// # Errors
+/// When the store cannot be read.
+pub async fn pending(call: &Call, handle: Option<&str>) -> Result<Lookup, Error> {
+    let gone = |fault, reason| Lookup::Page(page::fault(call, http::StatusCode::BAD_REQUEST, fault, reason, Vec::new()));
+    let Some(handle) = handle.and_then(FlowHandle::parse) else { return Ok(gone(Fault::FlowGone, "flow_missing")) };
+    let browser = browser(call);
+    let flow = match (flow::find(&call.app, &call.ctx, browser, handle).await?, browser) {
+        (Found::Own(flow), Some(browser)) => (*flow, browser),
+        (Found::Foreign { query }, _) => return Ok(Lookup::Restart { query }),
+        (Found::Own(_) | Found::Gone, _) => return Ok(gone(Fault::FlowGone, "flow_gone")),
+    };
+    let (flow, browser) = flow;
+    let client = call.app.store.models().client_by_key(call.ctx.realm.id, flow.client).await?;
+    let Some(client) = client.filter(|client| client.enabled) else {
+        return Ok(gone(Fault::UnknownClient, "client_gone"));
+    };
+    Ok(Lookup::Pending(Box::new(Pending { browser, handle, flow, client })))
+}
+
+/// Asks the engine and goes where it says.
+///
+/// # Errors
+/// When facts cannot be read, or an answer cannot be made.
+pub async fn go(call: &Call, pending: &mut Pending, signed_in: Option<&SignedIn>) -> Result<Response<Body>, Error> {
+    let standing = Standing { client: &pending.client, flow: &pending.flow, signed_in };
+    let step = engine::decide(&call.app, &call.ctx, &standing).await?;
+    match (step, signed_in) {
+        (Step::Issue { scope }, Some(signed_in)) => {
+            let facts = issue::Facts { client: &pending.client, request: &pending.flow.request, signed_in, scope };
+            let code = issue::code(&call.app, &call.ctx, facts).await?;
+            let response = answer::success(call, &pending.flow.request, &pending.client, &code);
+            // What was done for this request is spent; the request itself stays, so that Back and a
+            // second press go on with the session instead of ending nowhere (B-39 c).
+            pending.flow.fresh = None;
+            pending.flow.consented = false;
+            flow::save(&call.app, &call.ctx, pending.browser, pending.handle, &pending.flow).await?;
+            Ok(response)
+        }
+        (Step::Refuse(refusal), _) => Ok(answer::refusal(call, &pending.flow.request, &pending.client, &refusal)),
+        (Step::Consent { .. }, Some(_)) => Ok(redirect::see_other(&address(call, "/consent", pending.handle))),
+        (Step::Password { .. } | Step::Issue { .. } | Step::Consent { .. }, _) => {
+            Ok(redirect::see_other(&address(call, "/login", pending.handle)))
+        }
+    }
+}
+
+/// A page of a flow.
+#[must_use]
+pub fn address(call: &Call, path: &str, handle: FlowHandle) -> String {
+    format!("{}?flow={handle}", call.ctx.site.path(path))
+}
+
+/// Sets a cookie on a response.
+pub fn set_cookie(response: &mut Response<Body>, cookie: Option<HeaderValue>) {
+    if let Some(cookie) = cookie {
+        response.headers_mut().append(SET_COOKIE, cookie);
+    }
+}

@@ -1,0 +1,110 @@
+//! An authorization code: everything that the grant will fix, sealed. Issuing one writes nothing,
+//! unless the request is so large that the code would make too long an address; then the sealed
+//! payload waits in the short-lived store and the code is its handle.
+
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use crate::context::Ctx;
+use crate::domain::model::client::{Client, GrantType};
+use crate::domain::model::grant::GrantTerms;
+use crate::domain::model::ids::CodeId;
+use crate::domain::protocol::authorize::request::AuthorizeRequest;
+use crate::domain::protocol::token::authorization_code::CodePayload;
+use crate::entropy;
+use crate::seal::Purpose;
+use crate::service::session::bind::SignedIn;
+use crate::service::{App, Error};
+use crate::store::shortlived::{Kind, Put};
+
+/// Longer codes become handles.
+const LONGEST: usize = 600;
+/// How long the payload behind a handle is kept: a replay must still be recognised after the code's end.
+const KEPT: Duration = Duration::from_secs(600);
+
+/// What the code is made of.
+pub struct Facts<'a> {
+    /// For whom.
+    pub client: &'a Client,
+    /// The checked request.
+    pub request: &'a AuthorizeRequest,
+    /// On whose behalf.
+    pub signed_in: &'a SignedIn,
+    /// What was granted.
+    pub scope: Vec<String>,
+}
+
+/// Makes a code.
+///
+/// # Errors
+/// When a large payload cannot be kept.
+pub async fn code(app: &App, ctx: &Ctx, facts: Facts<'_>) -> Result<String, Error> {
+    let session = &facts.signed_in.session;
+    let offline = facts.scope.iter().any(|scope| scope == "offline_access") && facts.client.has_grant(GrantType::RefreshToken);
+    let payload = CodePayload {
+        code: CodeId::from_uuid(app.entropy.uuid("code", ctx.now)),
+        client: facts.client.key,
+        client_id: facts.client.client_id.clone(),
+        user: session.user,
+        session: session.id,
+        redirect_uri: facts.request.redirect_uri.clone(),
+        code_challenge: facts.request.code_challenge.clone(),
+        terms: GrantTerms {
+            scope: facts.scope,
+            offline,
+            auth_time: session.auth_time,
+            acr: session.acr,
+            amr: session.amr.clone(),
+            nonce: facts.request.nonce.clone(),
+            claims: None,
+            resources: facts.request.resources.clone(),
+            cnf: None,
+            actor: None,
+            authorization_details: None,
+            key_version: 1,
+        },
+        credential_epoch: session.credential_epoch,
+        issued_at: ctx.now,
+        expires_at: ctx.now.plus(ctx.realm.settings.tokens.code.get()),
+    };
+    let sealed = app.sealer.seal(ctx.realm.id, Purpose::Code, &payload.to_bytes(), b"");
+    let text = URL_SAFE_NO_PAD.encode(&sealed);
+    if text.len() <= LONGEST {
+        return Ok(text);
+    }
+    let handle: [u8; 24] = entropy::bytes(&*app.entropy, "code_handle");
+    let put = Put {
+        realm: ctx.realm.id,
+        kind: Kind::Code,
+        key: &handle,
+        value: &sealed,
+        owner: None,
+        expires_at: ctx.now.plus(KEPT),
+        now: ctx.now,
+    };
+    app.store.shortlived().put(put).await?;
+    Ok(URL_SAFE_NO_PAD.encode(handle))
+}
+
+/// Reads a code back. `None` = not a code of ours, or one too old to be known.
+///
+/// # Errors
+/// When a kept payload cannot be read.
+pub async fn read(app: &App, ctx: &Ctx, text: &str) -> Result<Option<CodePayload>, Error> {
+    if text.len() > 4096 {
+        return Ok(None);
+    }
+    let Ok(bytes) = URL_SAFE_NO_PAD.decode(text) else { return Ok(None) };
+    let sealed = if bytes.len() == 24 {
+        match app.store.shortlived().get(ctx.realm.id, Kind::Code, &bytes, ctx.now).await? {
+            Some(kept) => kept,
+            None => return Ok(None),
+        }
+    } else {
+        bytes
+    };
+    let opened = app.sealer.open(ctx.realm.id, Purpose::Code, &sealed, b"");
+    Ok(opened.and_then(|bytes| CodePayload::from_bytes(&bytes)))
+}

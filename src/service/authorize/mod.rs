@@ -1,0 +1,6 @@
+//! The authorization endpoint's work: read and check a request, keep it while a person signs in,
+//! answer it.
+
+pub mod hint;
+pub mod issue;
+pub mod start;

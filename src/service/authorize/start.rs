@@ -1,0 +1,73 @@
+//! A request reaches the authorization endpoint: facts are gathered, the table of checks decides.
+
+use std::sync::Arc;
+
+use super::hint;
+use crate::context::Ctx;
+use crate::domain::model::client::Client;
+use crate::domain::protocol::authorize::table::{self, Facts, HintFact, Outcome};
+use crate::domain::protocol::params::Params;
+use crate::entropy;
+use crate::service::{App, Error};
+use crate::store::shortlived::{Kind, Put};
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+/// How long a request that came by POST waits for the browser's GET.
+const HANDOVER: std::time::Duration = std::time::Duration::from_secs(300);
+
+/// Checks a request. The client comes along where there is one.
+///
+/// # Errors
+/// When facts cannot be read.
+pub async fn check(app: &App, ctx: &Ctx, params: &Params) -> Result<(Outcome, Option<Arc<Client>>), Error> {
+    let models = app.store.models();
+    let client = match params.one("client_id") {
+        Ok(Some(client_id)) => models.client(ctx.realm.id, client_id).await?,
+        _ => None,
+    };
+    let resources = models.resources(ctx.realm.id).await?;
+    let id_token_hint = match params.one("id_token_hint") {
+        Ok(Some(token)) => match hint::read(app, ctx, token).await? {
+            Some(claims) if client.as_ref().is_some_and(|client| Some(client.client_id.as_str()) == claims.client_id()) => {
+                HintFact::Subject { sub: claims.sub }
+            }
+            _ => HintFact::Invalid,
+        },
+        _ => HintFact::Absent,
+    };
+    let facts = Facts { realm: &ctx.realm, client: client.as_deref(), resources: &resources, id_token_hint };
+    Ok((table::check(params, &facts), client))
+}
+
+/// Keeps a request that came by POST from elsewhere: its GET binds the browser (`security-design` rule 5).
+///
+/// # Errors
+/// When the store cannot do it.
+pub async fn hand_over(app: &App, ctx: &Ctx, query: &str) -> Result<String, Error> {
+    let handle: [u8; 16] = entropy::bytes(&*app.entropy, "handover");
+    let expires = ctx.now.plus(HANDOVER);
+    let shortlived = app.store.shortlived();
+    let put = Put {
+        realm: ctx.realm.id,
+        kind: Kind::Request,
+        key: &handle,
+        value: query.as_bytes(),
+        owner: None,
+        expires_at: expires,
+        now: ctx.now,
+    };
+    shortlived.put(put).await?;
+    Ok(URL_SAFE_NO_PAD.encode(handle))
+}
+
+/// Takes such a request, once.
+///
+/// # Errors
+/// When the store cannot do it.
+pub async fn take_over(app: &App, ctx: &Ctx, handle: &str) -> Result<Option<String>, Error> {
+    let Some(handle) = URL_SAFE_NO_PAD.decode(handle).ok().filter(|bytes| bytes.len() == 16) else { return Ok(None) };
+    let taken = app.store.shortlived().take(ctx.realm.id, Kind::Request, &handle, ctx.now).await?;
+    Ok(taken.and_then(|bytes| String::from_utf8(bytes).ok()))
+}

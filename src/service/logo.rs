@@ -1,0 +1,80 @@
+//! Logos of clients: fetched once by the guarded client, kept, and served by us, so that no page of
+//! ours makes a browser ask a stranger.
+
+use crate::context::Ctx;
+use crate::domain::model::client::Client;
+use crate::domain::model::ids::{ClientKey, RealmId};
+use crate::domain::model::timestamp::Timestamp;
+use crate::outbound::{self, Trust};
+use crate::service::{App, Error};
+use crate::store::repo::{self, logo::Logo};
+
+/// How large a logo may be.
+const MOST: usize = 256 * 1024;
+
+/// The client's logo as kept, when it is the one registered now.
+///
+/// # Errors
+/// When the store cannot be read.
+pub async fn find(app: &App, realm: RealmId, client: &Client) -> Result<Option<Logo>, Error> {
+    let Some(uri) = &client.metadata.logo_uri else { return Ok(None) };
+    let logo = repo::logo::find(&app.store.read(), realm, client.key).await?;
+    Ok(logo.filter(|logo| logo.uri == *uri && !logo.bytes.is_empty()))
+}
+
+/// Where the logo stands on our own host, when there is one.
+///
+/// # Errors
+/// When the store cannot be read.
+pub async fn address(app: &App, ctx: &Ctx, client: &Client) -> Result<Option<String>, Error> {
+    let found = find(app, ctx.realm.id, client).await?;
+    Ok(found.map(|logo| ctx.site.path(&format!("/login/logo?client={}&v={}", client.key, logo.fetched_at.as_secs()))))
+}
+
+/// Fetches the logos of clients that have none kept yet, a few at a time. A failure is kept as an
+/// empty logo, so that an address that does not answer is asked again only when it changes.
+///
+/// # Errors
+/// When the store cannot be read or written.
+pub async fn fetch_missing(app: &App, realm: RealmId, now: Timestamp) -> Result<usize, Error> {
+    let mut after: Option<ClientKey> = None;
+    let mut fetched = 0;
+    loop {
+        let page = repo::client::list(&app.store.read(), realm, after, 200).await?;
+        for client in &page {
+            let Some(uri) = &client.metadata.logo_uri else { continue };
+            let kept = repo::logo::find(&app.store.read(), realm, client.key).await?;
+            if kept.is_some_and(|logo| logo.uri == *uri) {
+                continue;
+            }
+            let (media_type, bytes) = fetch(app, uri).await;
+            let logo = Logo { uri: uri.clone(), media_type, bytes, fetched_at: now };
+            let mut tx = app.store.begin().await?;
+            repo::logo::put(&mut tx, realm, client.key, &logo).await?;
+            tx.commit().await?;
+            fetched += 1;
+            if fetched >= 20 {
+                return Ok(fetched);
+            }
+        }
+        match page.last() {
+            Some(last) if page.len() == 200 => after = Some(last.key),
+            _ => return Ok(fetched),
+        }
+    }
+}
+
+async fn fetch(app: &App, uri: &str) -> (String, Vec<u8>) {
+    let Ok(url) = url::Url::parse(uri) else { return (String::new(), Vec::new()) };
+    let accepted = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+    match app.outbound.get(&url, Trust::Operator, &accepted, MOST).await {
+        Ok(answer) => match outbound::logo::raster_type(&answer.bytes) {
+            Some(media_type) => (media_type.to_owned(), answer.bytes.to_vec()),
+            None => (String::new(), Vec::new()),
+        },
+        Err(error) => {
+            tracing::warn!(uri, %error, "a client's logo could not be fetched");
+            (String::new(), Vec::new())
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Sessions: opened on a device, bound to it, ended once with time and reason.
+
+pub mod agent;
+pub mod bind;
+pub mod cookie_text;
+pub mod end;
+pub mod open;

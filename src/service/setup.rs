@@ -1,0 +1,140 @@
+//! The first administrator, by a link that works once (`security-design` rule 30): 256 bits, hashed,
+//! thirty minutes, consumed by POST, and only while there never was an administrator.
+
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use super::session::end;
+use crate::context::Ctx;
+use crate::domain::model::audit::{Actor, AuditKind};
+use crate::domain::model::credential::{Credential, CredentialSecret};
+use crate::domain::model::identifier::{Identifier, IdentifierKind};
+use crate::domain::model::ids::{CredentialId, PowerId, UserId};
+use crate::domain::model::power::{AdministrativePower, Power};
+use crate::domain::model::secret::Secret;
+use crate::domain::model::timestamp::Timestamp;
+use crate::domain::model::user::{StandardClaims, User};
+use crate::domain::signin::identifier;
+use crate::entropy;
+use crate::password::{GateError, policy};
+use crate::seal::sha256;
+use crate::service::{App, Error, Fault};
+use crate::store::{self, repo};
+
+/// The words of a fault that pages tell apart.
+pub const NAME_TAKEN: &str = "This name is taken.";
+/// As above.
+pub const PASSWORD_SHORT: &str = "The password is too short.";
+/// As above.
+pub const PASSWORD_LONG: &str = "The password is too long.";
+
+/// How long a link works.
+pub const LINK_LIFE: Duration = Duration::from_secs(30 * 60);
+
+/// Makes a link's secret part; an earlier one dies. `None` when there ever was an administrator.
+///
+/// # Errors
+/// When the store cannot do it.
+pub async fn make_link(app: &App, now: Timestamp) -> Result<Option<Secret>, Error> {
+    if repo::power::had_administrator(&app.store.read()).await? {
+        return Ok(None);
+    }
+    let bytes: [u8; 32] = entropy::bytes(&*app.entropy, "setup");
+    let text = URL_SAFE_NO_PAD.encode(bytes);
+    let mut tx = app.store.begin().await?;
+    repo::setup::insert(&mut tx, sha256(text.as_bytes()), now.plus(LINK_LIFE)).await?;
+    tx.commit().await?;
+    Ok(Some(Secret::new(text)))
+}
+
+/// Whether the link may still be used; looks only.
+///
+/// # Errors
+/// When the store cannot be read.
+pub async fn is_open(app: &App, ctx: &Ctx, token: &str) -> Result<bool, Error> {
+    let source = app.store.read();
+    Ok(!repo::power::had_administrator(&source).await?
+        && repo::setup::is_open(&source, sha256(token.as_bytes()), ctx.now).await?)
+}
+
+/// Makes the first administrator.
+///
+/// # Errors
+/// `Invalid` with the fields to mend; `NotFound` when the link is spent, too old or was never one.
+pub async fn finish(app: &App, ctx: &Ctx, token: &str, username: &str, password: &Secret) -> Result<(), Error> {
+    let mut faults = Vec::new();
+    let canonical = identifier::canonical(username)
+        .map_err(|fault| faults.push(Fault { pointer: "username".to_owned(), detail: fault.to_string() }))
+        .ok();
+    let normal = policy::check(password.expose(), &ctx.realm.settings.password_policy)
+        .map_err(|fault| faults.push(Fault { pointer: "password".to_owned(), detail: fault.to_string() }))
+        .ok();
+    let (Some(canonical), Some(normal)) = (canonical, normal) else { return Err(Error::Invalid(faults)) };
+    if !is_open(app, ctx, token).await? {
+        return Err(Error::NotFound);
+    }
+    let phc = app.passwords.hash(Secret::new(normal)).await.map_err(|error| match error {
+        GateError::Busy { retry_after } => Error::Busy { retry_after },
+        GateError::Broken => Error::Internal("the hashing threads are gone".to_owned()),
+    })?;
+    let id = UserId::from_uuid(app.entropy.uuid("user", ctx.now));
+    let user = User {
+        realm: ctx.realm.id,
+        id,
+        sub: subject(app),
+        username: username.trim().to_owned(),
+        enabled: true,
+        credential_epoch: 0,
+        created_at: ctx.now,
+        updated_at: ctx.now,
+        claims: StandardClaims::default(),
+    };
+    let credential = Credential {
+        realm: ctx.realm.id,
+        id: CredentialId::from_uuid(app.entropy.uuid("credential", ctx.now)),
+        user: id,
+        secret: CredentialSecret::Password { phc },
+        created_at: ctx.now,
+    };
+    let power = AdministrativePower {
+        realm: ctx.realm.id,
+        id: PowerId::from_uuid(app.entropy.uuid("power", ctx.now)),
+        user: id,
+        power: Power::Instance,
+        created_at: ctx.now,
+    };
+    let name = Identifier { realm: ctx.realm.id, canonical, kind: IdentifierKind::Username, user: id };
+    let mut created = end::event(app, ctx, AuditKind::UserCreated, Actor::Operator);
+    created.user = Some(id);
+    let mut given = end::event(app, ctx, AuditKind::PowerGiven, Actor::Operator);
+    given.user = Some(id);
+    given.reason = Some(Power::Instance.as_str());
+
+    let mut tx = app.store.begin().await?;
+    // The link is spent in the same transaction: whoever comes second finds none.
+    if !repo::setup::consume(&mut tx, sha256(token.as_bytes()), ctx.now).await? {
+        return Err(Error::NotFound);
+    }
+    repo::user::insert(&mut tx, &user).await?;
+    match repo::identifier::replace_for(&mut tx, ctx.realm.id, id, &[name]).await {
+        Err(store::Error::Conflict(_)) => {
+            let detail = NAME_TAKEN.to_owned();
+            return Err(Error::Invalid(vec![Fault { pointer: "username".to_owned(), detail }]));
+        }
+        other => other?,
+    }
+    repo::credential::set_password(&mut tx, &credential).await?;
+    repo::power::insert(&mut tx, &power).await?;
+    repo::audit::append(&mut tx, &created).await?;
+    repo::audit::append(&mut tx, &given).await?;
+    tx.commit().await?;
+    Ok(())
+}
+
+/// A random `sub`: 128 bits, meaningless.
+fn subject(app: &App) -> String {
+    let bytes: [u8; 16] = entropy::bytes(&*app.entropy, "sub");
+    URL_SAFE_NO_PAD.encode(bytes)
+}

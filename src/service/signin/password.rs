@@ -1,0 +1,84 @@
+//! The password step. Unknown name, wrong password, disabled account, empty password, account
+//! without a password: the same query, one hash of the same cost, one audit event, the same answer.
+
+use crate::context::Ctx;
+use crate::domain::model::audit::{Actor, AuditKind};
+use crate::domain::model::credential::CredentialSecret;
+use crate::domain::model::identifier::Canonical;
+use crate::domain::model::secret::Secret;
+use crate::domain::model::session::{Acr, Amr};
+use crate::domain::signin::identifier;
+use crate::password::GateError;
+use crate::service::session::bind::SignedIn;
+use crate::service::session::end;
+use crate::service::session::open::{self, OpenedSession, Proof};
+use crate::service::{App, Error};
+use crate::store::repo;
+
+/// What was typed.
+pub struct Attempt<'a> {
+    /// The name field.
+    pub username: &'a str,
+    /// The password field.
+    pub password: Secret,
+    /// "Keep me signed in".
+    pub remember: bool,
+    /// Who was signed in before.
+    pub present: Option<&'a SignedIn>,
+    /// The device cookie.
+    pub device_cookie: Option<&'a str>,
+}
+
+/// What came of it.
+pub enum Outcome {
+    /// A session is open.
+    SignedIn(Box<OpenedSession>),
+    /// The name or the password is not right; which one is nobody's business.
+    Wrong,
+}
+
+/// Checks name and password and opens a session.
+///
+/// # Errors
+/// `Busy` when past capacity: then nothing was checked, and nothing will be afterwards.
+pub async fn attempt(app: &App, ctx: &Ctx, attempt: Attempt<'_>) -> Result<Outcome, Error> {
+    // A name that cannot exist is looked up all the same: one query in every case.
+    let canonical = identifier::canonical_typed(attempt.username).unwrap_or_else(|| Canonical::from_stored(String::new()));
+    let found = repo::user::find_for_signin(&app.store.read(), ctx.realm.id, &canonical).await?;
+    let (user, phc) = match found {
+        Some((user, credential)) => {
+            let phc = credential.map(|credential| match credential.secret {
+                CredentialSecret::Password { phc } => phc,
+            });
+            (Some(user), phc)
+        }
+        None => (None, None),
+    };
+    let verdict = app.passwords.verify(attempt.password, phc).await.map_err(|error| match error {
+        GateError::Busy { retry_after } => {
+            app.metrics.sign_in("busy");
+            Error::Busy { retry_after }
+        }
+        GateError::Broken => Error::Internal("the hashing threads are gone".to_owned()),
+    })?;
+    let proved = user.as_ref().filter(|user| verdict.matches && user.enabled);
+    if let Some(user) = proved {
+        let proof = Proof {
+            user,
+            epoch: user.credential_epoch,
+            acr: Acr::Aal1,
+            amr: vec![Amr::Pwd],
+            remember: attempt.remember,
+        };
+        if let Some(opened) = open::open(app, ctx, proof, attempt.present, attempt.device_cookie).await? {
+            app.metrics.sign_in("ok");
+            return Ok(Outcome::SignedIn(Box::new(opened)));
+        }
+    }
+    let mut audit = end::event(app, ctx, AuditKind::SignInRefused, Actor::Stranger);
+    audit.user = user.map(|user| user.id);
+    audit.reason = Some("password");
+    app.store.batch().audit(audit).await?;
+    app.metrics.sign_in("refused");
+    Ok(Outcome::Wrong)
+}

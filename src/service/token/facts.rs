@@ -1,0 +1,67 @@
+//! Facts about the person behind a grant, from read models where the rules allow it.
+
+use std::sync::Arc;
+
+use crate::context::Ctx;
+use crate::domain::model::client::Client;
+use crate::domain::model::grant::Grant;
+use crate::domain::model::ids::{SessionId, UserId};
+use crate::domain::model::session::Session;
+use crate::domain::protocol::may_receive::{PersonFacts, SessionFacts, Subject, SubjectFacts, may_receive};
+use crate::domain::protocol::refusal::Refusal;
+use crate::service::{App, Error};
+use crate::store::readmodel::UserFacts;
+use crate::store::repo;
+
+/// A person and the session that her right hangs on.
+pub struct Person {
+    /// The account; `None` when it is gone.
+    pub user: Option<Arc<UserFacts>>,
+    /// The session; `None` when it is gone.
+    pub session: Option<Arc<Session>>,
+}
+
+/// Loads them.
+///
+/// # Errors
+/// When they cannot be read.
+pub async fn person(app: &App, ctx: &Ctx, user: UserId, session: SessionId) -> Result<Person, Error> {
+    let models = app.store.models();
+    let user = models.user(ctx.realm.id, user).await?;
+    let mut found = models.session(ctx.realm.id, session).await?;
+    if let Some(cached) = &found
+        && !cached.is_live(ctx.now)
+        && cached.ended.is_none()
+    {
+        // Idle by what is remembered here: last-seen marks do not pass through read models.
+        found = repo::session::find(&app.store.read(), ctx.realm.id, session).await?.map(Arc::new);
+    }
+    Ok(Person { user, session: found })
+}
+
+impl Person {
+    /// Whether she may receive a token for `client` now: the one function decides.
+    ///
+    /// # Errors
+    /// Its refusal.
+    pub fn may(&self, ctx: &Ctx, client: &Client, right: Right<'_>) -> Result<(), Refusal> {
+        let person = PersonFacts {
+            user: self.user.as_deref().map(|facts| &facts.user),
+            credential_epoch: right.credential_epoch,
+            session: SessionFacts::of(right.offline, self.session.as_deref()),
+            grant: right.grant,
+        };
+        may_receive(&SubjectFacts { realm: &ctx.realm, client, subject: Subject::Person(person), now: ctx.now })
+    }
+}
+
+/// The right that is asked about.
+#[derive(Clone, Copy)]
+pub struct Right<'a> {
+    /// Whether it outlives its session.
+    pub offline: bool,
+    /// The epoch it was begun under; `None` for a grant that already stands.
+    pub credential_epoch: Option<i64>,
+    /// The grant, where there is one.
+    pub grant: Option<&'a Grant>,
+}

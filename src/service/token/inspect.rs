@@ -1,0 +1,116 @@
+//! An access token comes back: is it ours, is it live, may its subject still receive? Userinfo and
+//! introspection ask here and nowhere else.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use crate::context::Ctx;
+use crate::domain::model::client::Client;
+use crate::domain::protocol::access_token::{self, AccessToken, OpaquePayload};
+use crate::domain::protocol::may_receive::{PersonFacts, SessionFacts, Subject, SubjectFacts, may_receive};
+use crate::domain::protocol::refusal::{OauthCode, Refusal};
+use crate::domain::protocol::token_text::{self, Shape};
+use crate::keys;
+use crate::seal::Purpose;
+use crate::service::{App, Error};
+use crate::store::readmodel::UserFacts;
+use crate::store::repo;
+
+/// Our own clock made it and reads it: no leeway.
+const LEEWAY: Duration = Duration::ZERO;
+
+/// A genuine token, in time, neither revoked nor of an ended grant.
+pub struct Live {
+    /// What it says.
+    pub token: AccessToken,
+    /// To whom it was given.
+    pub client: Arc<Client>,
+    /// The person it is about; `None` when a client speaks for itself.
+    pub person: Option<Arc<UserFacts>>,
+}
+
+/// Looks at an access token.
+///
+/// # Errors
+/// `invalid_token` with the reason for the log; or that it cannot be looked at.
+pub async fn live(app: &App, ctx: &Ctx, text: &str) -> Result<Live, Error> {
+    let token = read(app, ctx, text).await?.ok_or_else(|| invalid("token_unknown"))?;
+    access_token::check_access_token(&token, &ctx.site.issuer, ctx.now, LEEWAY)?;
+    let models = app.store.models();
+    if models.is_token_revoked(ctx.realm.id, token.jti).await? {
+        return Err(invalid("token_revoked").into());
+    }
+    if let Some(grant) = token.gid
+        && models.is_grant_ended(ctx.realm.id, grant).await?
+    {
+        return Err(invalid("grant_ended").into());
+    }
+    let client = models.client(ctx.realm.id, &token.client_id).await?.ok_or_else(|| invalid("client_gone"))?;
+    let person = if token.has_person() { person(app, ctx, &token).await? } else { None };
+    let subject = if token.has_person() {
+        Subject::Person(PersonFacts {
+            user: person.as_deref().map(|facts| &facts.user),
+            credential_epoch: None,
+            // A session's end ends its grants, and those were looked at above.
+            session: SessionFacts::NotNeeded,
+            grant: None,
+        })
+    } else {
+        Subject::Client
+    };
+    may_receive(&SubjectFacts { realm: &ctx.realm, client: &client, subject, now: ctx.now })
+        .map_err(|refusal| invalid(refusal.reason))?;
+    Ok(Live { token, client, person })
+}
+
+/// Reads a token of either form once its signature or seal is found genuine.
+///
+/// # Errors
+/// When the keys cannot be read.
+pub async fn read(app: &App, ctx: &Ctx, text: &str) -> Result<Option<AccessToken>, Error> {
+    match token_text::route(text) {
+        Shape::Jwt(jwt) => match app.keys.verify(ctx.realm.id, jwt, ctx.now).await {
+            // A key that is no longer published signs nothing that is still alive.
+            Ok(verified) if !verified.key_gone => {
+                Ok(access_token::parse_access_token(verified.header.typ.as_deref(), &verified.payload).ok())
+            }
+            Ok(_) | Err(keys::Error::Invalid(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        },
+        Shape::OpaqueAccess(body) => {
+            let opened = URL_SAFE_NO_PAD
+                .decode(body)
+                .ok()
+                .and_then(|sealed| app.sealer.open(ctx.realm.id, Purpose::AccessToken, &sealed, b""));
+            let payload = opened.and_then(|bytes| OpaquePayload::from_bytes(&bytes));
+            Ok(payload.map(|payload| payload.into_access_token(&ctx.site.issuer)))
+        }
+        Shape::Refresh(_) | Shape::Other => Ok(None),
+    }
+}
+
+/// The person of a token: by the key inside an opaque one, by the session of a JWT, at last by `sub`.
+async fn person(app: &App, ctx: &Ctx, token: &AccessToken) -> Result<Option<Arc<UserFacts>>, Error> {
+    let models = app.store.models();
+    let user = match (token.user, token.sid) {
+        (Some(user), _) => Some(user),
+        (None, Some(sid)) => models.session(ctx.realm.id, sid).await?.map(|session| session.user),
+        (None, None) => None,
+    };
+    let user = match user {
+        Some(user) => Some(user),
+        None => repo::user::find_by_sub(&app.store.read(), ctx.realm.id, &token.sub).await?.map(|user| user.id),
+    };
+    let facts = match user {
+        Some(user) => models.user(ctx.realm.id, user).await?,
+        None => None,
+    };
+    Ok(facts.filter(|facts| facts.user.sub == token.sub))
+}
+
+const fn invalid(reason: &'static str) -> Refusal {
+    Refusal::new(OauthCode::InvalidToken, reason, "the access token is not valid: expired, revoked, or not of this realm")
+}

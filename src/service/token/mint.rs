@@ -1,0 +1,115 @@
+//! The only place tokens are made. What they may say was decided before.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use super::answer::TokenAnswer;
+use crate::context::Ctx;
+use crate::domain::model::client::{AccessTokenFormat, Client};
+use crate::domain::model::ids::{GrantId, TokenId};
+use crate::domain::model::key::Algorithm;
+use crate::domain::protocol::access_token::{self, AccessTokenClaims, AccessTokenFacts, OpaquePayload};
+use crate::domain::protocol::id_token::{self, IdTokenClaims, IdTokenFacts};
+use crate::domain::protocol::jwt::JwsHeader;
+use crate::domain::protocol::token::Entitlement;
+use crate::domain::protocol::token_text::{self, TokenKind};
+use crate::keys::Signer;
+use crate::seal::Purpose;
+use crate::service::{App, Error};
+use crate::store::readmodel::UserFacts;
+
+/// Tokens of one answer.
+pub struct Minted {
+    access_token: String,
+    id_token: Option<String>,
+    expires_in: u64,
+    scope: String,
+}
+
+impl Minted {
+    /// The answer with them.
+    #[must_use]
+    pub fn answer(self, refresh_token: Option<String>) -> TokenAnswer {
+        TokenAnswer {
+            access_token: self.access_token,
+            token_type: "Bearer",
+            expires_in: self.expires_in,
+            refresh_token,
+            id_token: self.id_token,
+            scope: self.scope,
+        }
+    }
+}
+
+/// Makes what the entitlement says.
+///
+/// # Errors
+/// When there is no key to sign with, or it cannot sign.
+pub async fn tokens(
+    app: &App,
+    ctx: &Ctx,
+    client: &Client,
+    entitlement: &Entitlement,
+    grant: Option<GrantId>,
+    person: Option<&UserFacts>,
+) -> Result<Minted, Error> {
+    let settings = &ctx.realm.settings;
+    let has = |scope: &str| entitlement.scope.iter().any(|own| own == scope);
+    let facts = AccessTokenFacts {
+        issuer: &ctx.site.issuer,
+        entitlement,
+        jti: TokenId::from_uuid(app.entropy.uuid("jti", ctx.now)),
+        grant,
+        now: ctx.now,
+        lifetime: settings.tokens.access.get(),
+        roles: person.filter(|_| has("roles")).map(|person| person.effective.roles.as_slice()),
+        groups: person.filter(|_| has("groups")).map(|person| person.effective.groups.as_slice()),
+    };
+    let access_token = match client.metadata.access_token_format {
+        AccessTokenFormat::Jwt => {
+            let signer = app.keys.signer(ctx.realm.id, settings.keys.access_token_alg, ctx.now).await?;
+            sign(&*signer, access_token::TYP, &AccessTokenClaims::new(&facts).to_bytes())?
+        }
+        AccessTokenFormat::Opaque => {
+            let payload = OpaquePayload::new(&facts).to_bytes();
+            let sealed = app.sealer.seal(ctx.realm.id, Purpose::AccessToken, &payload, b"");
+            token_text::format(TokenKind::AccessToken, &URL_SAFE_NO_PAD.encode(sealed))
+        }
+    };
+    let id_token = if entitlement.issue_id_token {
+        let alg = id_token_alg(ctx, client);
+        let signer = app.keys.signer(ctx.realm.id, alg, ctx.now).await?;
+        let facts = IdTokenFacts {
+            issuer: &ctx.site.issuer,
+            entitlement,
+            access_token: Some(&access_token),
+            alg: signer.alg(),
+            now: ctx.now,
+            lifetime: settings.tokens.id_token.get(),
+        };
+        Some(sign(&*signer, id_token::TYP, &IdTokenClaims::new(&facts).to_bytes())?)
+    } else {
+        None
+    };
+    Ok(Minted {
+        access_token,
+        id_token,
+        expires_in: settings.tokens.access.as_secs(),
+        scope: entitlement.scope.join(" "),
+    })
+}
+
+/// The algorithm of this client's ID tokens: its own wish, else the realm's.
+fn id_token_alg(ctx: &Ctx, client: &Client) -> Algorithm {
+    client.metadata.id_token_signed_response_alg.unwrap_or(ctx.realm.settings.keys.id_token_alg)
+}
+
+fn sign(signer: &dyn Signer, typ: &str, payload: &[u8]) -> Result<String, Error> {
+    let mut token = JwsHeader::encode(signer.alg(), signer.kid(), typ);
+    token.push('.');
+    URL_SAFE_NO_PAD.encode_string(payload, &mut token);
+    let signature = signer.sign(token.as_bytes())?;
+    token.push('.');
+    URL_SAFE_NO_PAD.encode_string(signature, &mut token);
+    Ok(token)
+}

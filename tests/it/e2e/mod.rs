@@ -1,0 +1,4 @@
+//! End to end: the real binary, a real browser, a relying party that others wrote.
+
+mod apache;
+mod harness;
