@@ -60,8 +60,19 @@ async fn open(config: &Config, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>)
 /// # Errors
 /// What is wrong, where, and what to change.
 pub async fn app(config: Config, purpose: Purpose) -> Result<App, Failure> {
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
+    app_with(config, purpose, Arc::new(SystemClock::new()), Arc::new(SystemEntropy)).await
+}
+
+/// As [`app`], with time and chance given.
+///
+/// # Errors
+/// What is wrong, where, and what to change.
+pub async fn app_with(
+    config: Config,
+    purpose: Purpose,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+) -> Result<App, Failure> {
     let store = open(&config, clock.clone(), entropy.clone()).await?;
     migrate(&config, &store).await?;
     let master = master_key(&config, &store, &*entropy).await?;

@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -21,7 +20,7 @@ use crate::context::{Ctx, Site};
 use crate::domain::model::ids::RealmId;
 use crate::domain::model::realm::{MAIN_REALM, Realm};
 use crate::config::network::Network;
-use crate::observe::log::{AccessLine, AccessLog};
+use crate::observe::log::{self, AccessLine};
 use crate::observe::metrics::metrics;
 use crate::service::{App, Error};
 
@@ -44,7 +43,6 @@ pub struct Front {
     settings: Arc<FrontSettings>,
     authority: Arc<str>,
     base: Arc<str>,
-    log: AccessLog,
     sites: Arc<RwLock<HashMap<RealmId, (Arc<Realm>, Arc<Site>)>>>,
 }
 
@@ -53,7 +51,7 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 impl Front {
     /// Puts the front before `router`.
     #[must_use]
-    pub fn new(app: Arc<App>, router: Router, settings: FrontSettings, log: AccessLog) -> Self {
+    pub fn new(app: Arc<App>, router: Router, settings: FrontSettings) -> Self {
         let rest = settings.public_url.split_once("://").map_or("", |(_, rest)| rest);
         let (authority, base) = rest.split_once('/').map_or((rest, String::new()), |(a, path)| (a, format!("/{path}")));
         Self {
@@ -62,7 +60,6 @@ impl Front {
             app,
             router,
             settings: Arc::new(settings),
-            log,
             sites: Arc::default(),
         }
     }
@@ -87,7 +84,7 @@ impl Front {
         };
         metrics().http_requests.with_label_values(&[label, class]).inc();
         metrics().http_seconds.with_label_values(&[label]).observe(took.as_secs_f64());
-        self.log.write(&AccessLine {
+        log::access(&AccessLine {
             at: self.app.clock.now(),
             request_id: &request_id,
             method: method.as_str(),
@@ -229,6 +226,3 @@ fn below(uri: &Uri, path: &str) -> Option<Uri> {
     };
     text.parse().ok()
 }
-
-/// How long a request may take from its first byte to its last, headers included.
-pub const REQUEST_DEADLINE: Duration = Duration::from_secs(30);

@@ -11,6 +11,7 @@ use crate::password::PasswordGate;
 use crate::seal::Sealer;
 use crate::store::Store;
 
+pub mod admin;
 pub mod authorize;
 pub mod client_auth;
 pub mod discovery;

@@ -8,9 +8,9 @@ use std::time::Duration;
 use aws_lc_rs::digest::{self, digest};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
-use super::access_token::OneOrMany;
+use super::json::{self, OneOrMany};
 use super::refusal::{OauthCode, Refusal};
 use super::token::Entitlement;
 use crate::model::ids::SessionId;
@@ -56,15 +56,8 @@ pub struct IdTokenClaims<'a> {
     azp: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     at_hash: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shown")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "json::maybe_shown")]
     sid: Option<SessionId>,
-}
-
-fn shown<S: Serializer>(value: &Option<SessionId>, serializer: S) -> Result<S::Ok, S::Error> {
-    match value {
-        Some(value) => serializer.collect_str(value),
-        None => serializer.serialize_none(),
-    }
 }
 
 impl<'a> IdTokenClaims<'a> {

@@ -4,9 +4,10 @@
 //! `introspection_clients` of a resource in its audience; refresh tokens only their client. Anybody
 //! else, and any token that is not active, gets the same two words without a reason.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::access_token::{AccessToken, Confirmation};
+use super::json;
 use super::refusal::{OauthCode, Refusal};
 use crate::model::client::Client;
 use crate::model::grant::Grant;
@@ -43,10 +44,10 @@ pub struct Active<'a> {
     active: bool,
     iss: &'a str,
     sub: &'a str,
-    #[serde(skip_serializing_if = "<[String]>::is_empty", serialize_with = "one_or_many")]
+    #[serde(skip_serializing_if = "<[String]>::is_empty", serialize_with = "json::one_or_many")]
     aud: &'a [String],
     client_id: &'a str,
-    #[serde(skip_serializing_if = "<[String]>::is_empty", serialize_with = "spaced")]
+    #[serde(skip_serializing_if = "<[String]>::is_empty", serialize_with = "json::spaced")]
     scope: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     token_type: Option<&'static str>,
@@ -68,17 +69,6 @@ impl Active<'_> {
     pub fn to_bytes(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
     }
-}
-
-fn one_or_many<S: Serializer>(values: &[String], serializer: S) -> Result<S::Ok, S::Error> {
-    match values {
-        [one] => serializer.serialize_str(one),
-        many => many.serialize(serializer),
-    }
-}
-
-fn spaced<S: Serializer>(values: &[String], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&values.join(" "))
 }
 
 /// The answer for an access token that was read and checked, is neither revoked nor of an ended grant,

@@ -1,12 +1,5 @@
 //! The rules of the protocols: pure functions, each citing its paragraph.
 
-pub mod authorize;
-pub mod params;
-pub mod pkce;
-pub mod redirect_uri;
-pub mod refusal;
-pub mod resource;
-pub mod scope;
 pub mod access_token;
 pub mod authorize;
 pub mod claims;
@@ -19,6 +12,7 @@ pub mod jwt;
 pub mod key_schedule;
 pub mod logout;
 pub mod may_receive;
+pub mod opaque_token;
 pub mod params;
 pub mod pkce;
 pub mod redirect_uri;

@@ -11,14 +11,13 @@ use super::{Lookup, Pending, Provenance, go, pending, provenance, set_cookie, si
 use crate::domain::model::secret::Secret;
 use crate::domain::model::span::Span;
 use crate::domain::protocol::params::Params;
-use crate::domain::protocol::redirect_uri;
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::domain::signin::next_step::{Offer, Step};
 use crate::http::cookies::Cookie;
 use crate::http::extract::call::Call;
 use crate::http::oidc::{answer, authorize};
 use crate::http::page::{LoginError, LoginNotice, LoginPage};
-use crate::http::render::page;
+use crate::http::render::{page, target};
 use crate::service::Error;
 use crate::service::session::bind::SignedIn;
 use crate::service::signin::engine::{self, Standing};
@@ -184,7 +183,7 @@ async fn show(
     if signed_in.is_some() && shown.error.is_none() {
         login.notice = Some(LoginNotice::Confirm);
     }
-    let target = redirect_uri::form_source(&request.redirect_uri);
+    let target = target::csp_source(&request.redirect_uri);
     Ok(page::html(call, status, &login, &[&target]))
 }
 

@@ -47,7 +47,7 @@ pub async fn grant(app: &App, ctx: &Ctx, client: &Arc<Client>, form: &Params) ->
             user: person.user.as_deref().map(|facts| &facts.user),
             resources: &resources,
             issuer: &ctx.site.issuer,
-            pkce: pkce::verify(code.code_challenge.as_deref(), verifier),
+            pkce: pkce::check(code.code_challenge.as_deref(), verifier),
             key: Ok(()),
             may_receive: person.may(ctx, client, right),
             now: ctx.now,
