@@ -186,3 +186,6 @@ fn rotate_emergency(keys: &[SigningKey], alg: Algorithm, now: Timestamp) -> Vec<
     }
     acts
 }
+
+#[cfg(test)]
+mod tests;
