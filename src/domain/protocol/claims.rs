@@ -52,7 +52,7 @@ pub const SUPPORTED: [&str; 33] = [
 pub struct UserinfoClaims<'a> {
     sub: &'a str,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    profile: Option<Profile<'a>>,
+    profile: Option<Person<'a>>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     email: Option<Email<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,7 +66,7 @@ pub struct UserinfoClaims<'a> {
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
-struct Profile<'a> {
+struct Person<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -160,13 +160,14 @@ impl<'a> UserinfoClaims<'a> {
 }
 
 /// A blank text is no claim.
+#[expect(clippy::ref_option, reason = "every caller hands a field")]
 fn filled(text: &Option<String>) -> Option<&str> {
     text.as_deref().filter(|text| !text.trim().is_empty())
 }
 
-fn profile(user: &User) -> Profile<'_> {
+fn profile(user: &User) -> Person<'_> {
     let claims = &user.claims;
-    Profile {
+    Person {
         name: name(claims),
         given_name: filled(&claims.given_name),
         family_name: filled(&claims.family_name),

@@ -191,7 +191,7 @@ mod tests {
             access_token: Some("jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y"),
             alg: Algorithm::RS256,
             now: sample::now(),
-            lifetime: Duration::from_secs(300),
+            lifetime: Duration::from_mins(5),
         };
         serde_json::from_slice(&IdTokenClaims::new(&facts).to_bytes()).unwrap()
     }

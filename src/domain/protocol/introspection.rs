@@ -40,7 +40,7 @@ pub fn is_visible_to(token: &AccessToken, caller: &Client, resources: &[Resource
 
 /// An active answer (RFC 7662 section 2.2).
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub struct Active<'a> {
+pub struct ActiveToken<'a> {
     active: bool,
     iss: &'a str,
     sub: &'a str,
@@ -63,7 +63,7 @@ pub struct Active<'a> {
     cnf: Option<Confirmation<'a>>,
 }
 
-impl Active<'_> {
+impl ActiveToken<'_> {
     /// The body.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
@@ -79,11 +79,11 @@ pub fn answer_access<'a>(
     caller: &Client,
     resources: &[Resource],
     may_receive: &Result<(), Refusal>,
-) -> Option<Active<'a>> {
+) -> Option<ActiveToken<'a>> {
     if may_receive.is_err() || !is_visible_to(token, caller, resources) {
         return None;
     }
-    Some(Active {
+    Some(ActiveToken {
         active: true,
         iss: &token.iss,
         sub: &token.sub,
@@ -122,12 +122,12 @@ pub fn answer_refresh<'a>(
     seen: &RefreshSeen<'a>,
     caller: &'a Client,
     may_receive: &Result<(), Refusal>,
-) -> Option<Active<'a>> {
+) -> Option<ActiveToken<'a>> {
     let grant = seen.grant;
     if may_receive.is_err() || !seen.is_current || grant.client != caller.key {
         return None;
     }
-    Some(Active {
+    Some(ActiveToken {
         active: true,
         iss: seen.issuer,
         sub: seen.sub,

@@ -170,8 +170,8 @@ mod tests {
 
     const STRANGE: [u8; 16] = [99; 16];
 
-    fn ended() -> Option<Ended> {
-        Some(Ended { at: sample::ago(1), reason: EndReason::Logout })
+    fn ended() -> Ended {
+        Ended { at: sample::ago(1), reason: EndReason::Logout }
     }
 
     fn user(case: &mut Case) -> &mut User {
@@ -204,12 +204,12 @@ mod tests {
         assert_eq!(with(|case| user(case).credential_epoch = 4), "credential_changed");
         assert_eq!(with(|case| case.epoch = Some(4)), "credential_changed");
         assert_eq!(with(|case| case.session = None), "session_gone");
-        assert_eq!(with(|case| session(case).ended = ended()), "session_ended");
+        assert_eq!(with(|case| session(case).ended = Some(ended())), "session_ended");
         assert_eq!(with(|case| session(case).expires_at = sample::now()), "session_ended");
         assert_eq!(with(|case| session(case).last_seen_at = sample::ago(1_801)), "session_ended");
         assert_eq!(with(|case| session(case).user = UserId::from_bytes(STRANGE)), "session_of_other_user");
         assert_eq!(with(|case| session(case).realm = RealmId::from_bytes(STRANGE)), "session_of_other_user");
-        assert_eq!(with(|case| grant(case).ended = ended()), "grant_ended");
+        assert_eq!(with(|case| grant(case).ended = Some(ended())), "grant_ended");
         assert_eq!(with(|case| grant(case).expires_at = sample::now()), "grant_expired");
         assert_eq!(with(|case| grant(case).user = UserId::from_bytes(STRANGE)), "grant_of_other_party");
         assert_eq!(with(|case| grant(case).client = ClientKey::from_bytes(STRANGE)), "grant_of_other_party");
@@ -221,14 +221,14 @@ mod tests {
         let offline = |change: fn(&mut Case)| {
             with(|case| {
                 case.offline = true;
-                session(case).ended = ended();
+                session(case).ended = Some(ended());
                 change(case);
             })
         };
         assert_eq!(offline(|_| {}), "ok");
         assert_eq!(offline(|case| case.session = None), "ok");
         assert_eq!(offline(|case| user(case).enabled = false), "user_disabled");
-        assert_eq!(offline(|case| grant(case).ended = ended()), "grant_ended");
+        assert_eq!(offline(|case| grant(case).ended = Some(ended())), "grant_ended");
         assert_eq!(offline(|case| user(case).credential_epoch = 4), "credential_changed");
     }
 

@@ -1,3 +1,5 @@
+//! Tables for [`super`]: the sentences are the rules.
+
 use base64::engine::general_purpose::STANDARD as PLAIN;
 use proptest::prelude::*;
 

@@ -1,8 +1,10 @@
+//! Tables for [`super`]: the sentences are the rules.
+
 use super::*;
 use crate::model::span::Span;
 use crate::protocol::sample;
 
-const LONGEST: Duration = Duration::from_secs(300);
+const LONGEST: Duration = Duration::from_mins(5);
 const HOUR: u64 = 3_600;
 const DAY: u64 = 24 * HOUR;
 
