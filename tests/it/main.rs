@@ -11,3 +11,8 @@ mod e2e;
 mod kit;
 #[cfg(test)]
 mod pages;
+mod main_job;
+#[cfg(test)]
+mod pages;
+#[cfg(test)]
+mod store;
