@@ -10,7 +10,6 @@ mod e2e;
 #[cfg(test)]
 mod kit;
 #[cfg(test)]
-mod pages;
 mod main_job;
 #[cfg(test)]
 mod pages;
