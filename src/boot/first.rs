@@ -2,7 +2,8 @@
 
 use crate::cli::Failure;
 use crate::domain::realm_file;
-use crate::service::{App, realm_file as files};
+use crate::service::App;
+use crate::service::realm_file::{self as files, Input, Mode};
 use crate::store::repo;
 
 const DEVELOPMENT: &str = include_str!("development.yaml");
@@ -25,6 +26,7 @@ pub async fn prepare(app: &App) -> Result<(), Failure> {
     };
     let declared = realm_file::parse("built-in realm", &text)
         .map_err(|faults| Failure::Internal(faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))?;
-    files::apply::apply(app, &declared, files::apply::Options::default()).await?;
+    let input = Input { realms: declared, prune: false, mode: Mode::Write };
+    files::apply(app, &input).await.map_err(|failure| Failure::Internal(failure.to_string()))?;
     Ok(())
 }

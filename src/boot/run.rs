@@ -14,7 +14,7 @@ use crate::cli::{Failure, say};
 use crate::config::Config;
 use crate::http::front::{Front, FrontSettings};
 use crate::http::{demo, router};
-use crate::observe::log;
+use crate::observe::log::{self, AccessLog};
 use crate::service::{App, setup};
 
 /// Runs the server until it is told to stop.
@@ -22,7 +22,9 @@ use crate::service::{App, setup};
 /// # Errors
 /// When it cannot start; the text says what to change.
 pub fn server(config: Config) -> Result<(), Failure> {
-    log::start(&config.log).map_err(Failure::Internal)?;
+    log::install(&config.log).map_err(|error| Failure::Internal(error.to_string()))?;
+    let access = AccessLog::start(config.log.format, Box::new(std::io::stdout()))
+        .map_err(|error| Failure::Internal(format!("the access log could not be started: {error}")))?;
     let _lock = lock::lock(&config.server.data_dir).map_err(Failure::Config)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -30,12 +32,13 @@ pub fn server(config: Config) -> Result<(), Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::Internal(format!("no runtime: {error}")))?;
-    let outcome = runtime.block_on(live(config));
+    let outcome = runtime.block_on(live(config, &access));
+    access.flush();
     runtime.shutdown_timeout(std::time::Duration::from_secs(5));
     outcome
 }
 
-async fn live(config: Config) -> Result<(), Failure> {
+async fn live(config: Config, access: &AccessLog) -> Result<(), Failure> {
     let app = Arc::new(build::app(config, build::Purpose::Serve).await?);
     first::prepare(&app).await?;
     // Complete sets of what ended before the first request: revocation never fails open.
@@ -43,7 +46,7 @@ async fn live(config: Config) -> Result<(), Failure> {
     let stop = CancellationToken::new();
     let stage = Arc::new(Stage::default());
     let tasks = background::start(&app, &stop);
-    let serving = serve(&app, &stage, &stop).await;
+    let serving = serve(&app, &stage, access, &stop).await;
     let outcome = match serving {
         Ok(threads) => {
             stage.start();
@@ -67,13 +70,13 @@ async fn live(config: Config) -> Result<(), Failure> {
         tracing::error!(%error, "the batched writer could not be flushed");
     }
     app.store.close().await;
-    log::stop();
     outcome
 }
 
 async fn serve(
     app: &Arc<App>,
     stage: &Arc<Stage>,
+    access: &AccessLog,
     stop: &CancellationToken,
 ) -> Result<Vec<std::thread::JoinHandle<()>>, Failure> {
     let server = &app.config.server;
@@ -82,7 +85,7 @@ async fn serve(
         trusted: server.trusted_proxies.clone(),
         dev: app.config.dev,
     };
-    let front = Front::new(app.clone(), router::build(app, app.config.dev), settings);
+    let front = Front::new(app.clone(), router::build(app, app.config.dev), settings, Some(access.clone()));
     management::start(app.clone(), stage.clone(), &server.management, stop.clone()).await.map_err(Failure::Config)?;
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     listen::start(&front, &server.listen, cores, &app.config.limits, stop).map_err(Failure::Config)

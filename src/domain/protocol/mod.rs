@@ -7,6 +7,7 @@ pub mod client_auth;
 pub mod discovery;
 pub mod id_token;
 pub mod introspection;
+mod json;
 pub mod jwks;
 pub mod jwt;
 pub mod key_schedule;

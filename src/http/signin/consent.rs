@@ -9,7 +9,7 @@ use super::{Lookup, Pending, Provenance, address, go, pending, provenance, signe
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::domain::signin::next_step::Step;
 use crate::http::extract::call::Call;
-use crate::http::oidc::{answer, authorize};
+use crate::http::{answer, begin};
 use crate::http::page::{ConsentPage, ScopeLine};
 use crate::http::render::{page, redirect, target};
 use crate::service::Error;
@@ -27,7 +27,7 @@ pub async fn get(call: Arc<Call>) -> Result<Response<Body>, Error> {
     let handle = call.page_param("flow");
     let mut pending = match pending(&call, handle.as_deref()).await? {
         Lookup::Pending(pending) => pending,
-        Lookup::Restart { query } => return authorize::begin(&call, &query).await,
+        Lookup::Restart { query } => return begin::begin(&call, &query).await,
         Lookup::Page(response) => return Ok(response),
     };
     let signed_in = signed_in(&call).await?;
@@ -43,7 +43,7 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
     let field = |name| form.one(name).ok().flatten().unwrap_or("").to_owned();
     let mut pending = match pending(&call, Some(&field("flow"))).await? {
         Lookup::Pending(pending) => pending,
-        Lookup::Restart { query } => return authorize::begin(&call, &query).await,
+        Lookup::Restart { query } => return begin::begin(&call, &query).await,
         Lookup::Page(response) => return Ok(response),
     };
     let signed_in = signed_in(&call).await?;

@@ -16,6 +16,7 @@ use doorward::http::extract::address::Peer;
 use doorward::http::front::{Front, FrontSettings};
 use doorward::http::router;
 use doorward::service::App;
+use doorward::service::realm_file::{self, Input, Mode};
 use http::Request;
 use http_body_util::BodyExt;
 
@@ -128,7 +129,7 @@ async fn open(
     let app = build::app_with(config, Purpose::Command, clock.clone(), entropy).await.expect("the product starts");
     let app = Arc::new(app);
     app.store.models().poll(clock.now()).await.expect("the feed answers");
-    let front = Front::new(app.clone(), router::build(&app, dev), settings);
+    let front = Front::new(app.clone(), router::build(&app, dev), settings, None);
     Op { app, front, clock, public_url, db, dev, extra, seed }
 }
 
@@ -180,8 +181,8 @@ impl Op {
         let text = yaml.replace("{public_url}", &self.public_url);
         let declared = doorward::domain::realm_file::parse("test.yaml", &text)
             .unwrap_or_else(|faults| panic!("{}", faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")));
-        let options = doorward::service::realm_file::apply::Options::default();
-        doorward::service::realm_file::apply::apply(&self.app, &declared, options).await.expect("the realm is applied");
+        let input = Input { realms: declared, prune: false, mode: Mode::Write };
+        realm_file::apply(&self.app, &input).await.expect("the realm is applied");
     }
 
     /// A new browser.

@@ -1,3 +1,5 @@
+//! Tables for [`super`]: the sentences are the rules.
+
 use serde_json::{Value, json};
 
 use super::super::opaque_token::{OpaquePayload, sealed_bytes, to_text};
@@ -34,7 +36,7 @@ fn facts(entitlement: &Entitlement) -> AccessTokenFacts<'_> {
         jti: TokenId::from_bytes([7; 16]),
         grant: Some(sample::GRANT),
         now: sample::now(),
-        lifetime: Duration::from_secs(300),
+        lifetime: Duration::from_mins(5),
         roles: None,
         groups: None,
     }

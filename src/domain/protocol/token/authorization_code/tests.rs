@@ -1,3 +1,5 @@
+//! Tables for [`super`]: the sentences are the rules.
+
 use super::*;
 use crate::model::client::AuthMethod;
 use crate::protocol::sample::{self, API, FILES, ISSUER};

@@ -1,9 +1,11 @@
+//! Tables for [`super`]: the sentences are the rules.
+
 use super::*;
 use crate::model::ids::{ClientKey, ConsentId, UserId};
 use crate::model::session::Ended;
 use crate::protocol::sample::{self, API, FILES, ISSUER};
 
-const LIMITS: RefreshLimits = RefreshLimits { grace: Duration::from_secs(10), idle: Duration::from_secs(14 * 86_400) };
+const LIMITS: RefreshLimits = RefreshLimits { grace: Duration::from_secs(10), idle: Duration::from_hours(336) };
 const SAME: [u8; 16] = [8; 16];
 const OTHER: [u8; 16] = [9; 16];
 const REFUSED: Refusal = Refusal::new(OauthCode::InvalidGrant, "by_another_rule", "no");
@@ -136,7 +138,7 @@ fn a_token_is_what_its_generation_and_age_make_it() {
 
 #[test]
 fn the_grace_is_never_longer_than_thirty_seconds() {
-    let wide = RefreshLimits { grace: Duration::from_secs(3_600), ..LIMITS };
+    let wide = RefreshLimits { grace: Duration::from_hours(1), ..LIMITS };
     let none = RefreshLimits { grace: Duration::ZERO, ..LIMITS };
     let at = |grant: &Grant, limits| classify(grant, &token(4), limits, sample::now());
     assert_eq!(at(&rotated(30), wide), Presentation::InGrace { foreign: false });
@@ -160,7 +162,7 @@ fn a_repeat_does_not_renew_the_window() {
 #[test]
 fn a_shadow_is_ended_by_its_third_rotation_and_one_repeat_is_not() {
     let streak = |generation, grace_generation, grace_streak| {
-        streak_after_foreign_repeat(&Grant { generation, grace_generation, grace_streak, ..sample::grant() })
+        streak_after_foreign_repeat(&Grant { generation, grace_streak, grace_generation, ..sample::grant() })
     };
     assert_eq!(streak(1, 0, 0), 1);
     assert_eq!(streak(1, 1, 1), 1, "one generation counts once");
