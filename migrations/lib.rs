@@ -2,7 +2,7 @@
 //! released is never edited; see README.md. It knows nothing of today's entities.
 
 use sea_orm_migration::prelude::*;
-use sea_orm_migration::sea_orm::{ConnectionTrait, DatabaseTransaction, Statement};
+use sea_orm_migration::sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, Statement};
 
 mod dialect;
 mod m0001_realm;
@@ -67,13 +67,13 @@ pub async fn apply(transaction: &DatabaseTransaction) -> Result<Vec<String>, DbE
 }
 
 async fn applied(connection: &impl ConnectionTrait) -> Result<Vec<String>, DbErr> {
-    let manager_table = if connection.get_database_backend() == sea_orm_migration::sea_orm::DbBackend::Sqlite {
+    let find_table = if connection.get_database_backend() == DbBackend::Sqlite {
         "select name from sqlite_master where type = 'table' and name = 'migration'"
     } else {
         "select tablename::text as name from pg_tables where schemaname = current_schema() and tablename = 'migration'"
     };
     let backend = connection.get_database_backend();
-    if connection.query_one_raw(Statement::from_string(backend, manager_table)).await?.is_none() {
+    if connection.query_one_raw(Statement::from_string(backend, find_table)).await?.is_none() {
         return Ok(Vec::new());
     }
     let rows = connection.query_all_raw(Statement::from_string(backend, "select version from migration")).await?;

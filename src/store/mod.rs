@@ -160,7 +160,7 @@ impl Store {
 }
 
 /// A place to read from: [`Read`], or a [`Tx`] that must see its own writes.
-pub trait Source: sealed::Connected {}
+pub trait Source: Connected {}
 
 mod sealed {
     use sea_orm::ConnectionTrait;

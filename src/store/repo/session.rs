@@ -1,8 +1,6 @@
 //! Sessions. They are opened, stepped up and mostly ended in the batch. Whoever ends one touches it first
 //! and its grants in a later statement of the same transaction (`security-design` rule 1).
 
-use std::time::Duration;
-
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, UpdateMany};
@@ -37,7 +35,7 @@ fn read(model: Model) -> Result<Session, Error> {
         remembered: model.remembered,
         created_at: Timestamp::from_micros(model.created_at),
         last_seen_at: Timestamp::from_micros(model.last_seen_at),
-        idle: Span::from_duration(Duration::from_millis(idle)),
+        idle: Span::millis(idle),
         expires_at: Timestamp::from_micros(model.expires_at),
         ended: row.ended(model.ended_at, model.ended_reason.as_deref())?,
     })
