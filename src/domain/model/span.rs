@@ -17,6 +17,12 @@ const UNITS: [(&str, u64); 5] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_0
 pub const SPAN_FORM: &str = "a span such as 90s, 5m, 12h, 30d or 1h30m";
 
 impl Span {
+    /// A span of milliseconds, as it is stored.
+    #[must_use]
+    pub const fn millis(millis: u64) -> Self {
+        Self(Duration::from_millis(millis))
+    }
+
     /// A span of whole seconds.
     #[must_use]
     pub const fn secs(secs: u64) -> Self {
