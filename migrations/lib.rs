@@ -2,6 +2,7 @@
 //! released is never edited; see README.md. It knows nothing of today's entities.
 
 use sea_orm_migration::prelude::*;
+use sea_orm_migration::sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, Statement};
 
 mod dialect;
 mod m0001_realm;
@@ -18,9 +19,9 @@ mod m0011_change;
 mod m0012_shortlived;
 mod m0013_meta;
 
-/// Applies the history.
-#[derive(Debug)]
-pub struct Migrator;
+const TABLE: &str = "migration";
+
+struct Migrator;
 
 #[async_trait::async_trait]
 impl MigratorTrait for Migrator {
@@ -43,6 +44,38 @@ impl MigratorTrait for Migrator {
     }
 
     fn migration_table_name() -> DynIden {
-        "migration".into_iden()
+        TABLE.into_iden()
     }
+}
+
+/// Each migration that this program knows, in order, and whether it was applied. Creates nothing.
+pub async fn status(connection: &impl ConnectionTrait) -> Result<Vec<(String, bool)>, DbErr> {
+    let applied = applied(connection).await?;
+    let known = Migrator::migrations();
+    Ok(known.iter().map(|migration| (migration.name().to_owned(), applied.iter().any(|a| a == migration.name()))).collect())
+}
+
+/// Applies what is pending and gives its names. A database that a newer release has migrated is left as it
+/// is: each release also runs on the schema of the next (README.md).
+pub async fn apply(transaction: &DatabaseTransaction) -> Result<Vec<String>, DbErr> {
+    let pending: Vec<String> =
+        status(transaction).await?.into_iter().filter(|(_, applied)| !applied).map(|(name, _)| name).collect();
+    if !pending.is_empty() {
+        Migrator::up(transaction, None).await?;
+    }
+    Ok(pending)
+}
+
+async fn applied(connection: &impl ConnectionTrait) -> Result<Vec<String>, DbErr> {
+    let find_table = if connection.get_database_backend() == DbBackend::Sqlite {
+        "select name from sqlite_master where type = 'table' and name = 'migration'"
+    } else {
+        "select tablename::text as name from pg_tables where schemaname = current_schema() and tablename = 'migration'"
+    };
+    let backend = connection.get_database_backend();
+    if connection.query_one_raw(Statement::from_string(backend, find_table)).await?.is_none() {
+        return Ok(Vec::new());
+    }
+    let rows = connection.query_all_raw(Statement::from_string(backend, "select version from migration")).await?;
+    rows.iter().map(|row| row.try_get("", "version")).collect()
 }

@@ -17,18 +17,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::config::{Limits, Listen};
 use crate::http::extract::address::Peer;
-use crate::http::front::{Front, REQUEST_DEADLINE};
+use crate::http::front::Front;
 use crate::http::render::plain;
-
-/// Where to listen.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Address {
-    /// A TCP address.
-    Tcp(SocketAddr),
-    /// A Unix socket.
-    Unix(std::path::PathBuf),
-}
 
 /// Sockets of one worker.
 struct Sockets {
@@ -38,8 +30,6 @@ struct Sockets {
 
 /// How long open requests may go on after the stop was asked for.
 pub const DRAIN: Duration = Duration::from_secs(20);
-/// How long a connection may take for a request's head.
-const HEAD_DEADLINE: Duration = Duration::from_secs(15);
 const BACKLOG: i32 = 4096;
 
 /// Binds every address and starts `workers` threads that serve `front` until `stop`.
@@ -48,15 +38,15 @@ const BACKLOG: i32 = 4096;
 /// An address that cannot be bound, with the reason and what to change.
 pub fn start(
     front: &Front,
-    addresses: &[Address],
+    addresses: &[Listen],
     workers: usize,
+    limits: &Limits,
     stop: &CancellationToken,
-) -> Result<(Vec<JoinHandle<()>>, Vec<SocketAddr>), String> {
+) -> Result<Vec<JoinHandle<()>>, String> {
     let mut sets: Vec<Sockets> = (0..workers.max(1)).map(|_| Sockets { tcp: Vec::new(), unix: Vec::new() }).collect();
-    let mut bound = Vec::new();
     for address in addresses {
         match address {
-            Address::Tcp(wanted) => {
+            Listen::Tcp(wanted) => {
                 // Once without sharing: a port that somebody else holds must be an error.
                 let first = bind(*wanted, false).map_err(|error| refused(&wanted.to_string(), &error))?;
                 let actual = first.local_addr().map_err(|error| error.to_string())?;
@@ -64,9 +54,8 @@ pub fn start(
                 for set in &mut sets {
                     set.tcp.push(bind(actual, true).map_err(|error| refused(&actual.to_string(), &error))?);
                 }
-                bound.push(actual);
             }
-            Address::Unix(path) => {
+            Listen::Unix(path) => {
                 let listener = bind_unix(path).map_err(|error| refused(&path.display().to_string(), &error))?;
                 for set in &mut sets {
                     set.unix.push(listener.try_clone().map_err(|error| error.to_string())?);
@@ -76,14 +65,14 @@ pub fn start(
     }
     let mut threads = Vec::new();
     for (number, sockets) in sets.into_iter().enumerate() {
-        let (front, stop) = (front.clone(), stop.clone());
+        let worker = Worker { front: front.clone(), limits: limits.clone(), stop: stop.clone(), connections: TaskTracker::new() };
         let thread = std::thread::Builder::new()
             .name(format!("serve-{number}"))
-            .spawn(move || work(&front, sockets, &stop))
+            .spawn(move || work(&worker, sockets))
             .map_err(|error| format!("a thread could not be started: {error}"))?;
         threads.push(thread);
     }
-    Ok((threads, bound))
+    Ok(threads)
 }
 
 fn refused(address: &str, error: &std::io::Error) -> String {
@@ -116,61 +105,69 @@ fn bind_unix(path: &Path) -> std::io::Result<std::os::unix::net::UnixListener> {
     Ok(listener)
 }
 
-fn work(front: &Front, sockets: Sockets, stop: &CancellationToken) {
+/// What one serving thread works with.
+#[derive(Clone)]
+struct Worker {
+    front: Front,
+    limits: Limits,
+    stop: CancellationToken,
+    connections: TaskTracker,
+}
+
+fn work(worker: &Worker, sockets: Sockets) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
             tracing::error!(%error, "a serving runtime could not be made");
-            stop.cancel();
+            worker.stop.cancel();
             return;
         }
     };
     runtime.block_on(async {
-        let connections = TaskTracker::new();
         for listener in sockets.tcp {
             match tokio::net::TcpListener::from_std(listener) {
-                Ok(listener) => drop(tokio::spawn(accept_tcp(listener, front.clone(), connections.clone(), stop.clone()))),
+                Ok(listener) => drop(tokio::spawn(accept_tcp(listener, worker.clone()))),
                 Err(error) => tracing::error!(%error, "a listener could not be taken over"),
             }
         }
         for listener in sockets.unix {
             match tokio::net::UnixListener::from_std(listener) {
-                Ok(listener) => drop(tokio::spawn(accept_unix(listener, front.clone(), connections.clone(), stop.clone()))),
+                Ok(listener) => drop(tokio::spawn(accept_unix(listener, worker.clone()))),
                 Err(error) => tracing::error!(%error, "a listener could not be taken over"),
             }
         }
-        stop.cancelled().await;
-        connections.close();
-        if tokio::time::timeout(DRAIN, connections.wait()).await.is_err() {
+        worker.stop.cancelled().await;
+        worker.connections.close();
+        if tokio::time::timeout(DRAIN, worker.connections.wait()).await.is_err() {
             tracing::warn!("requests were still open at the end of the drain");
         }
     });
 }
 
-async fn accept_tcp(listener: tokio::net::TcpListener, front: Front, connections: TaskTracker, stop: CancellationToken) {
+async fn accept_tcp(listener: tokio::net::TcpListener, worker: Worker) {
     loop {
         let accepted = tokio::select! {
-            () = stop.cancelled() => return,
+            () = worker.stop.cancelled() => return,
             accepted = listener.accept() => accepted,
         };
         match accepted {
             Ok((stream, peer)) => {
                 let _ = stream.set_nodelay(true);
-                connections.spawn(connection(stream, Peer::Tcp(peer), front.clone(), stop.clone()));
+                worker.connections.spawn(connection(stream, Peer::Tcp(peer), worker.clone()));
             }
             Err(error) => pause(&error).await,
         }
     }
 }
 
-async fn accept_unix(listener: tokio::net::UnixListener, front: Front, connections: TaskTracker, stop: CancellationToken) {
+async fn accept_unix(listener: tokio::net::UnixListener, worker: Worker) {
     loop {
         let accepted = tokio::select! {
-            () = stop.cancelled() => return,
+            () = worker.stop.cancelled() => return,
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, _)) => drop(connections.spawn(connection(stream, Peer::Unix, front.clone(), stop.clone()))),
+            Ok((stream, _)) => drop(worker.connections.spawn(connection(stream, Peer::Unix, worker.clone()))),
             Err(error) => pause(&error).await,
         }
     }
@@ -183,27 +180,32 @@ async fn pause(error: &std::io::Error) {
     tokio::time::sleep(Duration::from_millis(50)).await;
 }
 
-async fn connection<S>(stream: S, peer: Peer, front: Front, stop: CancellationToken)
+async fn connection<S>(stream: S, peer: Peer, worker: Worker)
 where
     S: AsyncRead + AsyncWrite + Unpin + 'static,
 {
+    let (front, deadline) = (worker.front, worker.limits.request_timeout);
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         let front = front.clone();
         async move {
-            match tokio::time::timeout(REQUEST_DEADLINE, front.serve(peer, request.map(Body::new))).await {
+            match tokio::time::timeout(deadline, front.serve(peer, request.map(Body::new))).await {
                 Ok(answer) => answer,
-                Err(_) => Ok(plain(http::StatusCode::REQUEST_TIMEOUT, "The request took too long.")),
+                Err(_) => Ok(plain(http::StatusCode::SERVICE_UNAVAILABLE, "The request took too long.")),
             }
         }
     });
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(HEAD_DEADLINE).max_headers(100).max_buf_size(64 * 1024);
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(worker.limits.header_timeout)
+        .max_headers(100)
+        .max_buf_size(worker.limits.header.max(8192));
     let connection = builder.serve_connection(TokioIo::new(stream), service);
     let mut connection = std::pin::pin!(connection);
     tokio::select! {
         // Broken connections are the other side's business, not a fault of ours.
         _ = connection.as_mut() => {}
-        () = stop.cancelled() => {
+        () = worker.stop.cancelled() => {
             connection.as_mut().graceful_shutdown();
             let _ = connection.await;
         }

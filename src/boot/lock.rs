@@ -2,7 +2,6 @@
 //! in silence, and an embedded database has one writer process; so the folder is locked first.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -17,7 +16,7 @@ pub struct DataLock {
 /// # Errors
 /// The folder cannot be made or written, or another server holds it; the text says which and what to do.
 pub fn lock(folder: &Path) -> Result<DataLock, String> {
-    make(folder).map_err(|error| format!("data_dir {}: {error}. Make it writable for this user, or set data_dir elsewhere", folder.display()))?;
+    make(folder)?;
     let path = folder.join("server.lock");
     let file = OpenOptions::new()
         .create(true)
@@ -36,6 +35,12 @@ pub fn lock(folder: &Path) -> Result<DataLock, String> {
     }
 }
 
-fn make(folder: &Path) -> io::Result<()> {
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+/// Makes the folder, for this user only.
+///
+/// # Errors
+/// The folder cannot be made, with the remedy.
+pub fn make(folder: &Path) -> Result<(), String> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| {
+        format!("data_dir {}: {error}. Make it writable for this user, or set data_dir elsewhere", folder.display())
+    })
 }

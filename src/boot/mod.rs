@@ -2,6 +2,7 @@
 
 pub mod background;
 pub mod build;
+pub mod first;
 pub mod listen;
 pub mod lock;
 pub mod management;

@@ -19,6 +19,7 @@ pub mod export;
 pub mod hash;
 pub mod key;
 pub mod migrate;
+pub mod pick;
 pub mod say;
 pub mod serve;
 pub mod session;
@@ -142,10 +143,10 @@ fn run(cli: Cli) -> Result<(), Failure> {
         return hash::run(&args);
     }
     let dev = matches!(&cli.command, Command::Serve(args) if args.dev);
-    let config = Config::load(LoadOptions { path: cli.config, dev, env: std::env::vars().collect() })
+    let config = Config::load(&LoadOptions::from_process(cli.config, dev))
         .map_err(|error| Failure::Config(error.to_string()))?;
-    if let Command::Serve(args) = cli.command {
-        return serve::run(args, config);
+    if let Command::Serve(_) = cli.command {
+        return serve::run(config);
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

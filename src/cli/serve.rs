@@ -22,6 +22,6 @@ pub struct ServeArgs {
 ///
 /// # Errors
 /// When it cannot start; the text says what to change.
-pub fn run(args: ServeArgs, config: Config) -> Result<(), Failure> {
-    crate::boot::run::server(config, args.dev)
+pub fn run(config: Config) -> Result<(), Failure> {
+    crate::boot::run::server(config)
 }

@@ -4,23 +4,24 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use axum::response::IntoResponse;
 use http::header::{HOST, HeaderName, HeaderValue, USER_AGENT};
-use http::{Request, Response, StatusCode, Uri};
+use http::{Method, Request, Response, StatusCode, Uri};
 use tower::ServiceExt;
 
-use super::extract::address::{Network, Peer, client_address, is_trusted};
+use super::extract::address::{Peer, client_address, is_trusted};
 use super::extract::place::{Place, place};
 use super::layer::headers;
 use super::render::{note::Note, plain};
 use crate::context::{Ctx, Site};
 use crate::domain::model::ids::RealmId;
 use crate::domain::model::realm::{MAIN_REALM, Realm};
-use crate::observe::log::{AccessLine, AccessLog};
+use crate::config::network::Network;
+use crate::observe::log::{AccessLog, Entry};
+use crate::observe::metrics::metrics;
 use crate::service::{App, Error};
 
 /// What the front needs to know of the configuration.
@@ -42,7 +43,7 @@ pub struct Front {
     settings: Arc<FrontSettings>,
     authority: Arc<str>,
     base: Arc<str>,
-    log: AccessLog,
+    log: Option<AccessLog>,
     sites: Arc<RwLock<HashMap<RealmId, (Arc<Realm>, Arc<Site>)>>>,
 }
 
@@ -51,7 +52,7 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 impl Front {
     /// Puts the front before `router`.
     #[must_use]
-    pub fn new(app: Arc<App>, router: Router, settings: FrontSettings, log: AccessLog) -> Self {
+    pub fn new(app: Arc<App>, router: Router, settings: FrontSettings, log: Option<AccessLog>) -> Self {
         let rest = settings.public_url.split_once("://").map_or("", |(_, rest)| rest);
         let (authority, base) = rest.split_once('/').map_or((rest, String::new()), |(a, path)| (a, format!("/{path}")));
         Self {
@@ -59,8 +60,8 @@ impl Front {
             base: base.into(),
             app,
             router,
-            settings: Arc::new(settings),
             log,
+            settings: Arc::new(settings),
             sites: Arc::default(),
         }
     }
@@ -69,25 +70,35 @@ impl Front {
     pub async fn serve(self, peer: Peer, request: Request<Body>) -> Result<Response<Body>, Infallible> {
         let started = self.app.clock.monotonic();
         let request_id = self.request_id();
-        let method = request.method().clone();
+        let method = method(request.method());
         let (mut response, label, realm) = self.answer(peer, request, &request_id).await;
         if let Ok(value) = HeaderValue::from_str(&request_id) {
             response.headers_mut().insert(REQUEST_ID, value);
         }
         let note = response.extensions_mut().remove::<Note>().unwrap_or_default();
         let took = self.app.clock.monotonic().saturating_sub(started);
-        self.app.metrics.request(label, response.status().as_u16(), took);
-        self.log.write(&AccessLine {
-            at: self.app.clock.now(),
-            request_id: &request_id,
-            method: method.as_str(),
-            route: label,
-            status: response.status().as_u16(),
-            took,
-            realm: realm.as_deref().map_or("-", |realm| &realm.name),
-            client: note.client.as_deref(),
-            reason: note.reason,
-        });
+        let class = match response.status().as_u16() {
+            ..200 => "1xx",
+            200..300 => "2xx",
+            300..400 => "3xx",
+            400..500 => "4xx",
+            _ => "5xx",
+        };
+        metrics().http_requests.with_label_values(&[label, class]).inc();
+        metrics().http_seconds.with_label_values(&[label]).observe(took.as_secs_f64());
+        if let Some(log) = &self.log {
+            log.write(Entry {
+                at: self.app.clock.now(),
+                request_id: request_id.clone(),
+                method,
+                route: label.into(),
+                status: response.status().as_u16(),
+                micros: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+                realm: realm.map(|realm| Arc::from(realm.name.as_str())),
+                client_id: note.client.map(Arc::from),
+                reason: note.reason,
+            });
+        }
         Ok(response)
     }
 
@@ -211,6 +222,17 @@ impl Front {
     }
 }
 
+/// The method as the log names it: strangers' inventions have no name of their own.
+const fn method(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::OPTIONS => "OPTIONS",
+        _ => "other",
+    }
+}
+
 /// The address with another path and the same query.
 fn below(uri: &Uri, path: &str) -> Option<Uri> {
     let text = match uri.query() {
@@ -219,6 +241,3 @@ fn below(uri: &Uri, path: &str) -> Option<Uri> {
     };
     text.parse().ok()
 }
-
-/// How long a request may take from its first byte to its last, headers included.
-pub const REQUEST_DEADLINE: Duration = Duration::from_secs(30);

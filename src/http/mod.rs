@@ -1,5 +1,7 @@
 //! Endpoints and pages: parse, call a use case, render. `router` holds the whole surface.
 
+pub mod answer;
+pub mod begin;
 pub mod cookies;
 pub mod demo;
 pub mod extract;

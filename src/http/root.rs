@@ -24,7 +24,7 @@ pub async fn get(call: Arc<Call>) -> Result<Response<Body>, Error> {
         chrome,
         issuer: site.issuer.clone(),
         discovery_href: site.path("/.well-known/openid-configuration"),
-        demo_href: (call.app.config.is_dev() && site.main).then(|| site.path("/demo")),
+        demo_href: (call.app.config.dev && site.main).then(|| site.path("/demo")),
         person: signed_in.map(|signed_in| signed_in.user.user.username.clone()),
     };
     Ok(page::html(&call, StatusCode::OK, &home, &[]))

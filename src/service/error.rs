@@ -4,6 +4,7 @@
 use std::fmt;
 
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
+use crate::keys;
 use crate::store;
 
 /// A field of a form or document that cannot be taken, RFC 9457 style.
@@ -84,6 +85,15 @@ impl std::error::Error for Error {}
 impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
+    }
+}
+
+impl From<keys::Error> for Error {
+    fn from(error: keys::Error) -> Self {
+        match error {
+            keys::Error::Unavailable(source) => Self::Unavailable { dependency: "keys", source },
+            other => Self::Internal(other.to_string()),
+        }
     }
 }
 

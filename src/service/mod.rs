@@ -6,12 +6,12 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::entropy::Entropy;
 use crate::keys::KeyRing;
-use crate::observe::metrics::Metrics;
 use crate::outbound::Outbound;
 use crate::password::PasswordGate;
 use crate::seal::Sealer;
 use crate::store::Store;
 
+pub mod admin;
 pub mod authorize;
 pub mod client_auth;
 pub mod discovery;
@@ -22,6 +22,7 @@ pub mod logo;
 pub mod origins;
 pub mod realm_file;
 pub mod revoke;
+pub mod rotate_keys;
 pub mod session;
 pub mod setup;
 pub mod signin;
@@ -47,8 +48,6 @@ pub struct App {
     pub keys: KeyRing,
     /// Password hashing behind its gate.
     pub passwords: PasswordGate,
-    /// Counters and histograms.
-    pub metrics: Arc<Metrics>,
     /// The guarded client.
     pub outbound: Arc<Outbound>,
 }

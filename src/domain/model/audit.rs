@@ -148,4 +148,6 @@ kinds! {
     KeyRotated = "key_rotated",
     /// An administrative power was given.
     PowerGiven = "power_given",
+    /// An administrative power was taken away.
+    PowerTaken = "power_taken",
 }

@@ -17,6 +17,12 @@ const UNITS: [(&str, u64); 5] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_0
 pub const SPAN_FORM: &str = "a span such as 90s, 5m, 12h, 30d or 1h30m";
 
 impl Span {
+    /// A span of milliseconds, as it is stored.
+    #[must_use]
+    pub const fn millis(millis: u64) -> Self {
+        Self(Duration::from_millis(millis))
+    }
+
     /// A span of whole seconds.
     #[must_use]
     pub const fn secs(secs: u64) -> Self {
@@ -85,7 +91,10 @@ impl FromStr for Span {
             let place = allowed.iter().position(|(name, _)| *name == unit).ok_or(NotASpan)?;
             let (head, tail) = allowed.split_at(place + 1);
             let factor = head.last().ok_or(NotASpan)?.1;
-            millis = number.checked_mul(factor).and_then(|part| millis.checked_add(part)).ok_or(NotASpan)?;
+            millis = number
+                .checked_mul(factor)
+                .and_then(|part| millis.checked_add(part))
+                .ok_or(NotASpan)?;
             allowed = tail;
             rest = after;
         }
@@ -143,9 +152,7 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        for text in
-            ["", "5", "m", "5x", "5m1h", "5m5m", "-5m", "1.5h", " 5m", "99999999999999999999d", "999999999999999d"]
-        {
+        for text in ["", "5", "m", "5x", "5m1h", "5m5m", "-5m", "1.5h", " 5m", "99999999999999999999d", "999999999999999d"] {
             assert_eq!(text.parse::<Span>(), Err(NotASpan), "{text}");
         }
     }

@@ -1,12 +1,13 @@
-//! Access tokens: RFC 9068 (JWT, `typ` `at+jwt`) and the sealed payload of opaque ones.
+//! Access tokens: RFC 9068 (JWT, `typ` `at+jwt`); opaque ones are in [`super::opaque_token`].
 //!
 //! Both forms are read back into one [`AccessToken`], so that userinfo, introspection and revocation
 //! ask the same questions of each. An ID token is never taken for one (RFC 9068 section 4).
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
+use super::json::{self, OneOrMany};
 use super::refusal::{OauthCode, Refusal};
 use super::token::Entitlement;
 use super::token::scope::OPENID;
@@ -42,14 +43,14 @@ pub struct AccessTokenFacts<'a> {
 pub struct AccessTokenClaims<'a> {
     iss: &'a str,
     sub: &'a str,
-    #[serde(serialize_with = "one_or_many")]
+    #[serde(serialize_with = "json::one_or_many")]
     aud: &'a [String],
     client_id: &'a str,
     exp: i64,
     iat: i64,
-    #[serde(serialize_with = "shown")]
+    #[serde(serialize_with = "json::shown")]
     jti: TokenId,
-    #[serde(skip_serializing_if = "<[String]>::is_empty", serialize_with = "spaced")]
+    #[serde(skip_serializing_if = "<[String]>::is_empty", serialize_with = "json::spaced")]
     scope: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     auth_time: Option<i64>,
@@ -57,10 +58,10 @@ pub struct AccessTokenClaims<'a> {
     acr: Option<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     amr: Vec<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "maybe_shown")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "json::maybe_shown")]
     sid: Option<SessionId>,
     /// Private: the grant, by which its tokens end with it.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "maybe_shown")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "json::maybe_shown")]
     gid: Option<GrantId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cnf: Option<Confirmation<'a>>,
@@ -106,28 +107,6 @@ impl<'a> AccessTokenClaims<'a> {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
-    }
-}
-
-fn one_or_many<S: Serializer>(values: &[String], serializer: S) -> Result<S::Ok, S::Error> {
-    match values {
-        [one] => serializer.serialize_str(one),
-        many => many.serialize(serializer),
-    }
-}
-
-fn spaced<S: Serializer>(values: &[String], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&values.join(" "))
-}
-
-fn shown<S: Serializer, T: std::fmt::Display>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(value)
-}
-
-fn maybe_shown<S: Serializer, T: std::fmt::Display>(value: &Option<T>, serializer: S) -> Result<S::Ok, S::Error> {
-    match value {
-        Some(value) => serializer.collect_str(value),
-        None => serializer.serialize_none(),
     }
 }
 
@@ -205,28 +184,6 @@ struct CnfForm {
     jkt: Option<String>,
 }
 
-/// `aud` is one string or a list (RFC 7519 section 4.1.3).
-#[derive(Deserialize)]
-#[serde(untagged)]
-pub(super) enum OneOrMany {
-    One(String),
-    Many(Vec<String>),
-}
-
-impl From<OneOrMany> for Vec<String> {
-    fn from(value: OneOrMany) -> Self {
-        match value {
-            OneOrMany::One(one) => vec![one],
-            OneOrMany::Many(many) => many,
-        }
-    }
-}
-
-/// An id that must parse where it is present.
-fn id<T: std::str::FromStr>(text: Option<&str>) -> Option<Option<T>> {
-    text.map_or(Some(None), |text| text.parse().ok().map(Some))
-}
-
 /// Reads a JWT whose signature was verified. `typ` must be `at+jwt`: an ID token, a logout token or a
 /// token without `typ` is refused (RFC 9068 section 4, `security.md` row 45).
 pub fn parse_access_token(typ: Option<&str>, payload: &[u8]) -> Result<AccessToken, Refusal> {
@@ -254,107 +211,11 @@ fn read_jwt(payload: &[u8]) -> Option<AccessToken> {
         auth_time: form.auth_time,
         acr: form.acr,
         amr: form.amr,
-        sid: id(form.sid.as_deref())?,
-        gid: id(form.gid.as_deref())?,
+        sid: form.sid.map(|sid| sid.parse()).transpose().ok()?,
+        gid: form.gid.map(|gid| gid.parse()).transpose().ok()?,
         cnf_jkt: form.cnf.and_then(|cnf| cnf.jkt),
         user: None,
     })
-}
-
-/// The payload of an opaque access token; it is sealed, so only this provider reads it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct OpaquePayload {
-    #[serde(rename = "j")]
-    jti: TokenId,
-    #[serde(rename = "g", default, skip_serializing_if = "Option::is_none")]
-    gid: Option<GrantId>,
-    #[serde(rename = "d", default, skip_serializing_if = "Option::is_none")]
-    sid: Option<SessionId>,
-    #[serde(rename = "u", default, skip_serializing_if = "Option::is_none")]
-    user: Option<UserId>,
-    #[serde(rename = "c")]
-    client_id: String,
-    #[serde(rename = "s")]
-    sub: String,
-    #[serde(rename = "a")]
-    aud: Vec<String>,
-    #[serde(rename = "o", default, skip_serializing_if = "Vec::is_empty")]
-    scope: Vec<String>,
-    #[serde(rename = "i")]
-    iat: i64,
-    #[serde(rename = "e")]
-    exp: i64,
-    #[serde(rename = "t", default, skip_serializing_if = "Option::is_none")]
-    auth_time: Option<i64>,
-    #[serde(rename = "r", default, skip_serializing_if = "Option::is_none")]
-    acr: Option<String>,
-    #[serde(rename = "m", default, skip_serializing_if = "Vec::is_empty")]
-    amr: Vec<String>,
-    #[serde(rename = "k", default, skip_serializing_if = "Option::is_none")]
-    cnf_jkt: Option<String>,
-}
-
-impl OpaquePayload {
-    /// Puts the payload together.
-    #[must_use]
-    pub fn new(facts: &AccessTokenFacts<'_>) -> Self {
-        let given = facts.entitlement;
-        let user = match given.subject {
-            super::token::Subject::Person { user, .. } => Some(user),
-            super::token::Subject::Client { .. } => None,
-        };
-        Self {
-            jti: facts.jti,
-            gid: facts.grant,
-            sid: given.sid,
-            user,
-            client_id: given.client_id.clone(),
-            sub: given.subject.sub().to_owned(),
-            aud: given.audience.clone(),
-            scope: given.scope.clone(),
-            iat: facts.now.as_secs(),
-            exp: facts.now.plus(facts.lifetime).as_secs(),
-            auth_time: given.auth_time.map(Timestamp::as_secs),
-            acr: given.acr.map(|acr| acr.as_str().to_owned()),
-            amr: given.amr.iter().map(|amr| amr.as_str().to_owned()).collect(),
-            cnf_jkt: given.cnf.clone(),
-        }
-    }
-
-    /// The bytes that are sealed.
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        serde_json::to_vec(self).unwrap_or_default()
-    }
-
-    /// Reads unsealed bytes.
-    #[must_use]
-    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        serde_json::from_slice(bytes).ok()
-    }
-
-    /// The token it stands for, in the realm whose seal it had.
-    #[must_use]
-    pub fn into_access_token(self, issuer: &str) -> AccessToken {
-        AccessToken {
-            iss: issuer.to_owned(),
-            sub: self.sub,
-            aud: self.aud,
-            client_id: self.client_id,
-            exp: self.exp,
-            iat: self.iat,
-            jti: self.jti,
-            scope: self.scope,
-            auth_time: self.auth_time,
-            acr: self.acr,
-            amr: self.amr,
-            sid: self.sid,
-            gid: self.gid,
-            cnf_jkt: self.cnf_jkt,
-            user: self.user,
-        }
-    }
 }
 
 /// Issuer and times of a token that was read (RFC 9068 section 4, `security.md` row 49): `exp` counts
@@ -391,3 +252,6 @@ pub fn check_for_userinfo(token: &AccessToken, issuer: &str) -> Result<(), Refus
 const fn invalid(reason: &'static str) -> Refusal {
     Refusal::new(OauthCode::InvalidToken, reason, "the access token is not valid")
 }
+
+#[cfg(test)]
+mod tests;

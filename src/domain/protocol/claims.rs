@@ -52,7 +52,7 @@ pub const SUPPORTED: [&str; 33] = [
 pub struct UserinfoClaims<'a> {
     sub: &'a str,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    profile: Option<Profile<'a>>,
+    profile: Option<Person<'a>>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     email: Option<Email<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,7 +66,7 @@ pub struct UserinfoClaims<'a> {
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
-struct Profile<'a> {
+struct Person<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -160,13 +160,14 @@ impl<'a> UserinfoClaims<'a> {
 }
 
 /// A blank text is no claim.
+#[expect(clippy::ref_option, reason = "every caller hands a field")]
 fn filled(text: &Option<String>) -> Option<&str> {
     text.as_deref().filter(|text| !text.trim().is_empty())
 }
 
-fn profile(user: &User) -> Profile<'_> {
+fn profile(user: &User) -> Person<'_> {
     let claims = &user.claims;
-    Profile {
+    Person {
         name: name(claims),
         given_name: filled(&claims.given_name),
         family_name: filled(&claims.family_name),
@@ -217,4 +218,123 @@ fn address(address: &Address) -> Option<AddressClaim<'_>> {
     };
     let parts = [claim.formatted, claim.street_address, claim.locality, claim.region, claim.postal_code, claim.country];
     parts.iter().any(Option::is_some).then_some(claim)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::sample;
+    use super::*;
+
+    fn full() -> User {
+        let some = |text: &str| Some(text.to_owned());
+        User {
+            claims: StandardClaims {
+                name: some("Alice B. Example"),
+                given_name: some("Alice"),
+                family_name: some("Example"),
+                middle_name: some("B."),
+                nickname: some("al"),
+                profile: some("https://example.com/alice"),
+                picture: some("https://example.com/alice.png"),
+                website: some("https://alice.example"),
+                email: some("alice@example.com"),
+                email_verified: true,
+                gender: some("female"),
+                birthdate: some("1990-01-31"),
+                zoneinfo: some("Europe/Berlin"),
+                locale: some("de-DE"),
+                phone_number: some("+49301234"),
+                phone_number_verified: false,
+                address: Some(Address { locality: some("Berlin"), country: some("DE"), ..Address::default() }),
+            },
+            ..sample::user()
+        }
+    }
+
+    fn answer(user: &User, scope: &str) -> Value {
+        let facts = ClaimFacts { user, roles: &sample::words("editor"), groups: &sample::words("/staff") };
+        let bytes = UserinfoClaims::new(&facts, &sample::words(scope)).to_bytes();
+        serde_json::from_slice(&bytes).unwrap()
+    }
+
+    fn members(value: &Value) -> Vec<&str> {
+        value.as_object().unwrap().keys().map(String::as_str).collect()
+    }
+
+    #[test]
+    fn openid_alone_gives_the_subject_alone() {
+        assert_eq!(answer(&full(), "openid"), json!({"sub": "sub-alice"}));
+    }
+
+    #[test]
+    fn profile_gives_all_fourteen_claims_and_nothing_else() {
+        let got = answer(&full(), "openid profile");
+        let want = [
+            "birthdate",
+            "family_name",
+            "gender",
+            "given_name",
+            "locale",
+            "middle_name",
+            "name",
+            "nickname",
+            "picture",
+            "preferred_username",
+            "profile",
+            "sub",
+            "updated_at",
+            "website",
+            "zoneinfo",
+        ];
+        assert_eq!(members(&got), want);
+        assert_eq!(got["updated_at"], json!(1_799_995_000));
+        assert_eq!(got["preferred_username"], "alice");
+        assert_eq!(got["name"], "Alice B. Example");
+    }
+
+    #[test]
+    fn each_other_scope_gives_its_own_with_the_right_types() {
+        let user = full();
+        let email = json!({"sub": "sub-alice", "email": "alice@example.com", "email_verified": true});
+        assert_eq!(answer(&user, "openid email"), email);
+        let phone = json!({"sub": "sub-alice", "phone_number": "+49301234", "phone_number_verified": false});
+        assert_eq!(answer(&user, "openid phone"), phone);
+        let address = json!({"sub": "sub-alice", "address": {"locality": "Berlin", "country": "DE"}});
+        assert_eq!(answer(&user, "openid address"), address);
+        let roles = json!({"sub": "sub-alice", "roles": ["editor"], "groups": ["/staff"]});
+        assert_eq!(answer(&user, "roles groups"), roles);
+        assert_eq!(members(&answer(&user, "openid profile email address phone roles groups")).len(), 22);
+    }
+
+    #[test]
+    fn absent_and_blank_claims_are_left_out() {
+        let mut user = sample::user();
+        user.claims.nickname = Some("  ".to_owned());
+        user.claims.email_verified = true;
+        user.claims.address = Some(Address { region: Some(String::new()), ..Address::default() });
+        let got = answer(&user, "openid profile email address phone");
+        assert_eq!(members(&got), ["preferred_username", "sub", "updated_at"]);
+    }
+
+    #[test]
+    fn a_name_is_composed_when_absent() {
+        let claims = |given: Option<&str>, family: Option<&str>| StandardClaims {
+            given_name: given.map(str::to_owned),
+            family_name: family.map(str::to_owned),
+            ..StandardClaims::default()
+        };
+        let composed = |given, family| name(&claims(given, family)).map(Cow::into_owned);
+        assert_eq!(composed(Some("Alice"), Some("Example")).as_deref(), Some("Alice Example"));
+        assert_eq!(composed(None, Some("Example")).as_deref(), Some("Example"));
+        assert_eq!(composed(Some("Alice"), Some("")).as_deref(), Some("Alice"));
+        assert_eq!(composed(None, None), None);
+    }
+
+    #[test]
+    fn every_claim_that_is_given_is_listed() {
+        let all = answer(&full(), "openid profile email address phone roles groups");
+        assert!(members(&all).iter().all(|member| SUPPORTED.contains(member)));
+    }
 }

@@ -216,3 +216,6 @@ pub fn check(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

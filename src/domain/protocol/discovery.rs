@@ -115,3 +115,80 @@ impl Metadata {
         serde_json::to_vec(self).unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::sample;
+    use super::*;
+
+    fn document(issuer: &str) -> Value {
+        let metadata = Metadata::new(issuer, &sample::realm(), &[Algorithm::RS256, Algorithm::EdDSA]);
+        serde_json::from_slice(&metadata.to_bytes()).unwrap()
+    }
+
+    #[test]
+    fn the_issuer_stands_byte_for_byte_and_all_paths_hang_under_it() {
+        let realm = document("https://login.example.com/realms/shop");
+        assert_eq!(realm["issuer"], "https://login.example.com/realms/shop");
+        assert_eq!(realm["jwks_uri"], "https://login.example.com/realms/shop/.well-known/jwks.json");
+        let slash = document("https://login.example.com/");
+        assert_eq!(slash["issuer"], "https://login.example.com/");
+        assert_eq!(slash["token_endpoint"], "https://login.example.com/token");
+        for (member, value) in realm.as_object().unwrap() {
+            if member.ends_with("_endpoint") || member == "jwks_uri" {
+                assert!(value.as_str().unwrap().starts_with("https://login.example.com/realms/shop/"), "{member}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_is_switched_on_is_listed() {
+        let got = document("https://login.example.com");
+        let want = [
+            ("response_types_supported", json!(["code"])),
+            ("response_modes_supported", json!(["query", "form_post"])),
+            ("grant_types_supported", json!(["authorization_code", "refresh_token", "client_credentials"])),
+            ("subject_types_supported", json!(["public"])),
+            ("id_token_signing_alg_values_supported", json!(["RS256", "EdDSA"])),
+            ("code_challenge_methods_supported", json!(["S256"])),
+            ("acr_values_supported", json!(["aal1"])),
+            ("prompt_values_supported", json!(["none", "login", "consent"])),
+            ("ui_locales_supported", json!(["en", "de"])),
+            ("token_endpoint_auth_methods_supported", json!(["client_secret_basic", "client_secret_post", "none"])),
+            ("introspection_endpoint_auth_methods_supported", json!(["client_secret_basic", "client_secret_post"])),
+            ("authorization_response_iss_parameter_supported", json!(true)),
+            ("request_parameter_supported", json!(false)),
+            ("request_uri_parameter_supported", json!(false)),
+            ("claims_parameter_supported", json!(false)),
+        ];
+        for (member, value) in want {
+            assert_eq!(got[member], value, "{member}");
+        }
+        for absent in ["registration_endpoint", "pushed_authorization_request_endpoint", "check_session_iframe"] {
+            assert!(got.get(absent).is_none(), "{absent}");
+        }
+        assert!(got["scopes_supported"].as_array().unwrap().contains(&json!("roles")));
+    }
+
+    #[test]
+    fn both_documents_have_their_address() {
+        let cases = [
+            (
+                "https://a.example",
+                "https://a.example/.well-known/openid-configuration",
+                "https://a.example/.well-known/oauth-authorization-server",
+            ),
+            (
+                "http://localhost:8080/realms/r",
+                "http://localhost:8080/realms/r/.well-known/openid-configuration",
+                "http://localhost:8080/.well-known/oauth-authorization-server/realms/r",
+            ),
+        ];
+        for (issuer, openid, oauth) in cases {
+            assert_eq!(openid_configuration_url(issuer), openid);
+            assert_eq!(authorization_server_url(issuer), oauth);
+        }
+    }
+}

@@ -8,9 +8,9 @@ use std::time::Duration;
 use aws_lc_rs::digest::{self, digest};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
-use super::access_token::OneOrMany;
+use super::json::{self, OneOrMany};
 use super::refusal::{OauthCode, Refusal};
 use super::token::Entitlement;
 use crate::model::ids::SessionId;
@@ -56,15 +56,8 @@ pub struct IdTokenClaims<'a> {
     azp: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     at_hash: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shown")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "json::maybe_shown")]
     sid: Option<SessionId>,
-}
-
-fn shown<S: Serializer>(value: &Option<SessionId>, serializer: S) -> Result<S::Ok, S::Error> {
-    match value {
-        Some(value) => serializer.collect_str(value),
-        None => serializer.serialize_none(),
-    }
 }
 
 impl<'a> IdTokenClaims<'a> {
@@ -160,4 +153,111 @@ pub fn parse_hint(typ: Option<&str>, payload: &[u8], issuer: &str) -> Result<Hin
     }
     let sid = form.sid.map(|sid| sid.parse()).transpose().map_err(|_| refuse("hint_malformed"))?;
     Ok(HintClaims { iss: form.iss, sub: form.sub, aud: form.aud.into(), azp: form.azp, sid, exp: form.exp })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::sample::{self, ISSUER};
+    use super::super::token::Subject;
+    use super::*;
+
+    fn entitlement() -> Entitlement {
+        Entitlement {
+            subject: Subject::Person { user: sample::USER, sub: "sub-alice".to_owned() },
+            client: sample::CLIENT,
+            client_id: "web".to_owned(),
+            scope: sample::words("openid profile email"),
+            audience: vec![ISSUER.to_owned()],
+            resources: Vec::new(),
+            auth_time: Some(sample::ago(600)),
+            acr: Some(crate::model::session::Acr::Aal1),
+            amr: vec![crate::model::session::Amr::Pwd],
+            nonce: Some("n-1".to_owned()),
+            sid: Some(sample::SESSION),
+            claims: None,
+            cnf: None,
+            offline: false,
+            issue_refresh: false,
+            issue_id_token: true,
+        }
+    }
+
+    fn written(entitlement: &Entitlement) -> Value {
+        let facts = IdTokenFacts {
+            issuer: ISSUER,
+            entitlement,
+            access_token: Some("jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y"),
+            alg: Algorithm::RS256,
+            now: sample::now(),
+            lifetime: Duration::from_mins(5),
+        };
+        serde_json::from_slice(&IdTokenClaims::new(&facts).to_bytes()).unwrap()
+    }
+
+    #[test]
+    fn an_id_token_says_who_signed_in_when_and_how_and_no_more() {
+        assert_eq!(
+            written(&entitlement()),
+            json!({
+                "iss": ISSUER, "sub": "sub-alice", "aud": "web", "azp": "web",
+                "exp": 1_800_000_300, "iat": 1_800_000_000, "auth_time": 1_799_999_400, "nonce": "n-1",
+                "acr": "aal1", "amr": ["pwd"], "at_hash": "77QmUPtjPfzWtF2AnpK9RQ",
+                "sid": "ses_04040404040404040404040404040404",
+            })
+        );
+    }
+
+    #[test]
+    fn no_nonce_was_sent_so_none_comes_back() {
+        let plain = Entitlement { nonce: None, ..entitlement() };
+        assert!(written(&plain).get("nonce").is_none());
+    }
+
+    #[test]
+    fn the_hash_goes_by_the_algorithm_that_signs() {
+        // The example of OpenID Connect Core appendix A.3 and, for Ed25519, half of SHA-512.
+        let token = "jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y";
+        for alg in [Algorithm::RS256, Algorithm::PS256, Algorithm::ES256] {
+            assert_eq!(at_hash(alg, token), "77QmUPtjPfzWtF2AnpK9RQ", "{alg:?}");
+        }
+        // SHA-512 of "abc" begins ddaf35a193617aba cc417349ae204131 12e6fa4e89a97ea2 0a9eeee64b55d39a.
+        assert_eq!(at_hash(Algorithm::EdDSA, "abc"), "3a81oZNherrMQXNJriBBMRLm-k6JqX6iCp7u5ktV05o");
+    }
+
+    #[test]
+    fn a_hint_may_be_old_but_must_be_an_id_token_of_this_issuer() {
+        let old =
+            json!({"iss": ISSUER, "sub": "s", "aud": ["web"], "exp": 1, "sid": "ses_04040404040404040404040404040404"});
+        let read = |typ, payload: &Value| parse_hint(typ, payload.to_string().as_bytes(), ISSUER);
+        let hint = read(Some("JWT"), &old).unwrap();
+        assert_eq!((hint.client_id(), hint.sid, hint.exp), (Some("web"), Some(sample::SESSION), 1));
+        assert!(read(None, &old).is_ok());
+        let reason = |result: Result<HintClaims, Refusal>| result.unwrap_err().reason;
+        assert_eq!(reason(read(Some("at+jwt"), &old)), "hint_wrong_type");
+        let mut other = old.clone();
+        other["iss"] = json!("https://other.example");
+        assert_eq!(reason(read(Some("JWT"), &other)), "hint_of_other_issuer");
+        let mut odd = old;
+        odd["sid"] = json!("x");
+        assert_eq!(reason(read(Some("JWT"), &odd)), "hint_malformed");
+        assert_eq!(reason(read(Some("JWT"), &json!([]))), "hint_malformed");
+    }
+
+    #[test]
+    fn among_several_audiences_azp_names_the_client() {
+        let hint = |aud: &str, azp: Option<&str>| HintClaims {
+            iss: ISSUER.to_owned(),
+            sub: "s".to_owned(),
+            aud: sample::words(aud),
+            azp: azp.map(str::to_owned),
+            sid: None,
+            exp: 0,
+        };
+        assert_eq!(hint("web", Some("other")).client_id(), Some("web"));
+        assert_eq!(hint("web app", Some("app")).client_id(), Some("app"));
+        assert_eq!(hint("web app", Some("x")).client_id(), None);
+        assert_eq!(hint("web app", None).client_id(), None);
+    }
 }

@@ -4,9 +4,10 @@
 //! `introspection_clients` of a resource in its audience; refresh tokens only their client. Anybody
 //! else, and any token that is not active, gets the same two words without a reason.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::access_token::{AccessToken, Confirmation};
+use super::json;
 use super::refusal::{OauthCode, Refusal};
 use crate::model::client::Client;
 use crate::model::grant::Grant;
@@ -39,14 +40,14 @@ pub fn is_visible_to(token: &AccessToken, caller: &Client, resources: &[Resource
 
 /// An active answer (RFC 7662 section 2.2).
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub struct Active<'a> {
+pub struct ActiveToken<'a> {
     active: bool,
     iss: &'a str,
     sub: &'a str,
-    #[serde(skip_serializing_if = "<[String]>::is_empty", serialize_with = "one_or_many")]
+    #[serde(skip_serializing_if = "<[String]>::is_empty", serialize_with = "json::one_or_many")]
     aud: &'a [String],
     client_id: &'a str,
-    #[serde(skip_serializing_if = "<[String]>::is_empty", serialize_with = "spaced")]
+    #[serde(skip_serializing_if = "<[String]>::is_empty", serialize_with = "json::spaced")]
     scope: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     token_type: Option<&'static str>,
@@ -62,23 +63,12 @@ pub struct Active<'a> {
     cnf: Option<Confirmation<'a>>,
 }
 
-impl Active<'_> {
+impl ActiveToken<'_> {
     /// The body.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
     }
-}
-
-fn one_or_many<S: Serializer>(values: &[String], serializer: S) -> Result<S::Ok, S::Error> {
-    match values {
-        [one] => serializer.serialize_str(one),
-        many => many.serialize(serializer),
-    }
-}
-
-fn spaced<S: Serializer>(values: &[String], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&values.join(" "))
 }
 
 /// The answer for an access token that was read and checked, is neither revoked nor of an ended grant,
@@ -89,11 +79,11 @@ pub fn answer_access<'a>(
     caller: &Client,
     resources: &[Resource],
     may_receive: &Result<(), Refusal>,
-) -> Option<Active<'a>> {
+) -> Option<ActiveToken<'a>> {
     if may_receive.is_err() || !is_visible_to(token, caller, resources) {
         return None;
     }
-    Some(Active {
+    Some(ActiveToken {
         active: true,
         iss: &token.iss,
         sub: &token.sub,
@@ -132,12 +122,12 @@ pub fn answer_refresh<'a>(
     seen: &RefreshSeen<'a>,
     caller: &'a Client,
     may_receive: &Result<(), Refusal>,
-) -> Option<Active<'a>> {
+) -> Option<ActiveToken<'a>> {
     let grant = seen.grant;
     if may_receive.is_err() || !seen.is_current || grant.client != caller.key {
         return None;
     }
-    Some(Active {
+    Some(ActiveToken {
         active: true,
         iss: seen.issuer,
         sub: seen.sub,
@@ -152,4 +142,113 @@ pub fn answer_refresh<'a>(
         acr: Some(grant.terms.acr.as_str()),
         cnf: grant.terms.cnf.as_deref().map(|jkt| Confirmation { jkt }),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::sample::{self, API, ISSUER};
+    use super::*;
+    use crate::model::client::AuthMethod;
+    use crate::model::ids::{ClientKey, TokenId};
+
+    fn token() -> AccessToken {
+        AccessToken {
+            iss: ISSUER.to_owned(),
+            sub: "sub-alice".to_owned(),
+            aud: vec![API.to_owned()],
+            client_id: "web".to_owned(),
+            exp: 1_800_000_300,
+            iat: 1_800_000_000,
+            jti: TokenId::from_bytes([7; 16]),
+            scope: sample::words("openid read"),
+            auth_time: None,
+            acr: None,
+            amr: Vec::new(),
+            sid: None,
+            gid: None,
+            cnf_jkt: None,
+            user: None,
+        }
+    }
+
+    fn caller(client_id: &str) -> Client {
+        let key = if client_id == "web" { sample::CLIENT } else { ClientKey::from_bytes([99; 16]) };
+        Client { client_id: client_id.to_owned(), key, ..sample::client() }
+    }
+
+    fn refused() -> Result<(), Refusal> {
+        Err(Refusal::new(OauthCode::InvalidGrant, "user_disabled", "no"))
+    }
+
+    fn seen(token: &AccessToken, client_id: &str, may: &Result<(), Refusal>) -> Option<Value> {
+        let answer = answer_access(token, &caller(client_id), &sample::resources(), may)?;
+        serde_json::from_slice(&answer.to_bytes()).ok()
+    }
+
+    #[test]
+    fn the_tokens_client_and_its_resource_servers_see_it_and_nobody_else() {
+        let want = json!({
+            "active": true, "iss": ISSUER, "sub": "sub-alice", "aud": API, "client_id": "web",
+            "scope": "openid read", "token_type": "Bearer", "exp": 1_800_000_300, "iat": 1_800_000_000,
+            "jti": "tok_07070707070707070707070707070707",
+        });
+        assert_eq!(seen(&token(), "web", &Ok(())), Some(want.clone()));
+        assert_eq!(seen(&token(), "rs1", &Ok(())), Some(want));
+        assert_eq!(seen(&token(), "rs2", &Ok(())), None, "server of another resource");
+        assert_eq!(seen(&token(), "other", &Ok(())), None);
+        let for_userinfo = AccessToken { aud: vec![ISSUER.to_owned()], ..token() };
+        assert_eq!(seen(&for_userinfo, "rs1", &Ok(())), None);
+    }
+
+    #[test]
+    fn who_may_not_receive_has_no_active_token() {
+        assert_eq!(seen(&token(), "web", &refused()), None);
+    }
+
+    #[test]
+    fn a_bound_token_shows_its_key() {
+        let bound = AccessToken { cnf_jkt: Some("thumb".to_owned()), acr: Some("aal1".to_owned()), ..token() };
+        let answer = seen(&bound, "web", &Ok(())).unwrap();
+        assert_eq!(answer["cnf"], json!({"jkt": "thumb"}));
+        assert_eq!(answer["token_type"], "DPoP");
+        assert_eq!(answer["acr"], "aal1");
+    }
+
+    #[test]
+    fn a_public_client_may_not_ask() {
+        let mut public = caller("web");
+        assert_eq!(check_caller(&public), Ok(()));
+        public.metadata.token_endpoint_auth_method = AuthMethod::None;
+        assert_eq!(check_caller(&public).unwrap_err().code, OauthCode::InvalidClient);
+    }
+
+    #[test]
+    fn a_refresh_token_is_seen_by_its_client_only() {
+        let grant = sample::grant();
+        let ask = |client_id: &str, is_current, may: &Result<(), Refusal>| {
+            let seen = RefreshSeen {
+                grant: &grant,
+                sub: "sub-alice",
+                issuer: ISSUER,
+                is_current,
+                idle_end: sample::later(60),
+            };
+            answer_refresh(&seen, &caller(client_id), may)
+                .map(|answer| serde_json::from_slice::<Value>(&answer.to_bytes()).unwrap())
+        };
+        let answer = ask("web", true, &Ok(())).unwrap();
+        assert_eq!(answer["scope"], "openid profile read");
+        assert_eq!(answer["exp"], json!(1_800_000_060));
+        assert!(answer.get("aud").is_none() && answer.get("token_type").is_none());
+        assert_eq!(ask("rs1", true, &Ok(())), None);
+        assert_eq!(ask("web", false, &Ok(())), None);
+        assert_eq!(ask("web", true, &refused()), None);
+    }
+
+    #[test]
+    fn inactive_says_nothing_more() {
+        assert_eq!(serde_json::from_str::<Value>(INACTIVE).unwrap(), json!({"active": false}));
+    }
 }

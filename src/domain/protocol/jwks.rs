@@ -67,3 +67,57 @@ pub fn thumbprint(jwk: &str) -> Option<String> {
 fn read(text: &str) -> Option<Map<String, Value>> {
     serde_json::from_str(text).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const OKP: &str = r#"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo","kid":"a","use":"sig","alg":"EdDSA"}"#;
+
+    fn key(kid: &str) -> String {
+        json!({"kty": "EC", "crv": "P-256", "x": "x", "y": "y", "kid": kid, "use": "sig", "alg": "ES256"}).to_string()
+    }
+
+    #[test]
+    fn a_set_holds_the_keys_in_their_order() {
+        let (one, two) = (key("b"), key("c"));
+        let set: Value = serde_json::from_str(&assemble([OKP, &one, &two]).unwrap()).unwrap();
+        let kids: Vec<&str> = set["keys"].as_array().unwrap().iter().map(|key| key["kid"].as_str().unwrap()).collect();
+        assert_eq!(kids, ["a", "b", "c"]);
+        assert_eq!(assemble([]).unwrap(), r#"{"keys":[]}"#);
+    }
+
+    #[test]
+    fn a_private_member_a_missing_name_and_a_repeated_kid_are_refused() {
+        for member in PRIVATE {
+            let mut bad: Value = serde_json::from_str(&key("x")).unwrap();
+            bad[member] = json!("AQAB");
+            assert!(assemble([bad.to_string().as_str()]).is_err(), "{member}");
+        }
+        for member in ["kid", "use", "alg", "kty"] {
+            let mut bad: Value = serde_json::from_str(&key("x")).unwrap();
+            bad.as_object_mut().unwrap().remove(member);
+            assert!(assemble([bad.to_string().as_str()]).is_err(), "{member}");
+        }
+        assert!(assemble([key("x").as_str(), key("x").as_str()]).is_err());
+        for wrong in ["", "[]", "{", "null"] {
+            assert!(assemble([wrong]).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn thumbprints_are_those_of_the_standards() {
+        // RFC 7638 section 3.1.
+        let rsa = r#"{"kty":"RSA","n":"0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebWKRXjBZCiFV4n3oknjhMstn64tZ_2W-5JsGY4Hc5n9yBXArwl93lqt7_RN5w6Cf0h4QyQ5v-65YGjQR0_FDW2QvzqY368QQMicAtaSqzs8KJZgnYb9c7d0zgdAZHzu6qMQvRL5hajrn1n91CbOpbISD08qNLyrdkt-bFTWhAI4vMQFh6WeZu0fM4lFd2NcRwr3XPksINHaQ-G_xBniIqbw0Ls1jF44-csFCur-kEgU8awapJzKnqDKgw","e":"AQAB","alg":"RS256","kid":"2011-04-29"}"#;
+        assert_eq!(thumbprint(rsa).as_deref(), Some("NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs"));
+        // RFC 8037 appendix A.3.
+        let okp = r#"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#;
+        assert_eq!(thumbprint(okp).as_deref(), Some("kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"));
+        assert_eq!(thumbprint(OKP), thumbprint(okp));
+        for wrong in ["", "{}", r#"{"kty":"oct","k":"AQAB"}"#, r#"{"kty":"EC","crv":"P-256","x":"x"}"#] {
+            assert_eq!(thumbprint(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -99,3 +99,122 @@ fn parse_header(bytes: &[u8]) -> Result<JwsHeader, NotAJws> {
     }
     Ok(JwsHeader { alg: form.alg, kid: form.kid.into_owned(), typ: form.typ.map(std::borrow::Cow::into_owned) })
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn encode(text: &str) -> String {
+        URL_SAFE_NO_PAD.encode(text)
+    }
+
+    fn token(header: &str) -> String {
+        format!("{}.{}.{}", encode(header), encode("{}"), encode("sig"))
+    }
+
+    #[test]
+    fn a_token_of_ours_is_taken_apart() {
+        let header = JwsHeader::encode(Algorithm::ES256, "k-1", "at+jwt");
+        let text = format!("{header}.{}.{}", encode("{\"iss\":1}"), encode("sig"));
+        let jws = parse(&text).unwrap();
+        assert_eq!(jws.signing_input, &text[..text.len() - 5]);
+        assert_eq!(
+            jws.header,
+            JwsHeader { alg: Algorithm::ES256, kid: "k-1".to_owned(), typ: Some("at+jwt".to_owned()) }
+        );
+        assert_eq!((jws.payload.as_slice(), jws.signature.as_slice()), (&b"{\"iss\":1}"[..], &b"sig"[..]));
+        assert!(parse(&token(r#"{"kid":"k","alg":"RS256"}"#)).is_ok(), "typ may lack, order is free");
+    }
+
+    #[test]
+    fn a_header_that_could_lead_anywhere_is_refused() {
+        let long = format!(r#"{{"alg":"RS256","kid":"{}"}}"#, "k".repeat(129));
+        let huge = format!(r#"{{"alg":"RS256","kid":"k","typ":"{}"}}"#, "t".repeat(600));
+        let cases = [
+            r#"{"alg":"none","kid":"k"}"#,
+            r#"{"alg":"None","kid":"k"}"#,
+            r#"{"alg":"HS256","kid":"k"}"#,
+            r#"{"alg":"rs256","kid":"k"}"#,
+            r#"{"alg":"RS256"}"#,
+            r#"{"alg":"RS256","kid":""}"#,
+            r#"{"alg":"RS256","kid":7}"#,
+            r#"{"alg":"RS256","kid":null}"#,
+            r#"{"kid":"k"}"#,
+            r#"{"alg":"RS256","kid":"k","jwk":{}}"#,
+            r#"{"alg":"RS256","kid":"k","jku":"https://evil.example"}"#,
+            r#"{"alg":"RS256","kid":"k","x5u":"https://evil.example"}"#,
+            r#"{"alg":"RS256","kid":"k","x5c":[]}"#,
+            r#"{"alg":"RS256","kid":"k","crit":["exp"],"exp":1}"#,
+            r#"{"alg":"RS256","kid":"k","b64":false}"#,
+            r#"{"alg":"RS256","kid":"k","cty":"JWT"}"#,
+            r#"{"alg":"RS256","kid":"k","alg":"none"}"#,
+            r#"{"alg":"RS256","kid":"k","kid":"other"}"#,
+            r#"{"alg":"RS256","kid":"k","\u006bid":"other"}"#,
+            r#"["RS256","k"]"#,
+            r#"{"alg":"RS256","kid":"k"} x"#,
+            "{}",
+            "null",
+            "",
+            &long,
+            &huge,
+        ];
+        for header in cases {
+            assert_eq!(parse(&token(header)), Err(NotAJws), "{header}");
+        }
+    }
+
+    #[test]
+    fn there_is_one_spelling() {
+        let good = token(r#"{"alg":"RS256","kid":"k"}"#);
+        assert!(parse(&good).is_ok());
+        let (rest, _) = good.rsplit_once('.').unwrap();
+        let cases = [
+            format!("{good}="),
+            format!("{good}."),
+            format!(".{good}"),
+            format!("{good}.{good}"),
+            format!(" {good}"),
+            format!("{good}\n"),
+            format!("{rest}."),
+            // One byte is two signs, of which the last four bits must be nought.
+            format!("{rest}.AB"),
+            format!("{rest}.A"),
+            format!("{rest}.+/+/"),
+            rest.to_owned(),
+            good.replace('.', ".."),
+            format!("{rest}.{}", "A".repeat(TOKEN_MAX)),
+        ];
+        for text in cases {
+            assert_eq!(parse(&text), Err(NotAJws), "{}", &text[..text.len().min(90)]);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in "\\PC{0,200}") {
+            let _ = parse(&text);
+        }
+
+        #[test]
+        fn any_three_parts_are_read_or_refused(text in "[A-Za-z0-9_-]{0,60}\\.[A-Za-z0-9_-]{0,60}\\.[A-Za-z0-9_-]{0,60}") {
+            let _ = parse(&text);
+        }
+
+        #[test]
+        fn what_reads_is_spelled_the_same_again(payload in proptest::collection::vec(any::<u8>(), 1..60), signature in proptest::collection::vec(any::<u8>(), 1..60), kid in "[A-Za-z0-9_-]{1,43}") {
+            let header = JwsHeader::encode(Algorithm::EdDSA, &kid, "JWT");
+            let text = format!("{header}.{}.{}", URL_SAFE_NO_PAD.encode(&payload), URL_SAFE_NO_PAD.encode(&signature));
+            let jws = parse(&text).unwrap();
+            prop_assert_eq!(jws.payload, payload);
+            prop_assert_eq!(jws.signature, signature);
+            prop_assert_eq!(jws.header.kid, kid);
+        }
+
+        #[test]
+        fn any_header_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..80)) {
+            let _ = parse(&format!("{}.e30.e30", URL_SAFE_NO_PAD.encode(bytes)));
+        }
+    }
+}

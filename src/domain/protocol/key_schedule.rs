@@ -12,9 +12,9 @@ use crate::model::realm::KeySettings;
 use crate::model::timestamp::Timestamp;
 
 /// A key is known this long before it signs, at the least (rule 14).
-pub const ANNOUNCE_MIN: Duration = Duration::from_secs(60);
+pub const ANNOUNCE_MIN: Duration = Duration::from_mins(1);
 /// A retired key stays this much longer than the longest token it signed.
-const RETIRED_MARGIN: Duration = Duration::from_secs(60);
+const RETIRED_MARGIN: Duration = Duration::from_mins(1);
 
 /// One thing to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,18 +153,15 @@ pub fn rotate_now(keys: &[SigningKey], alg: Algorithm, now: Timestamp, rotation:
 
 fn rotate_orderly(keys: &[SigningKey], alg: Algorithm, now: Timestamp) -> Vec<KeyAct> {
     let mut acts = Vec::new();
-    let takes_over = match next(keys, alg, now) {
+    let takes_over = if let Some(waiting) = next(keys, alg, now) {
         // Already published: it may sign as soon as its minute is over.
-        Some(waiting) => {
-            let at = now.max(waiting.announced_at.plus(ANNOUNCE_MIN)).min(waiting.active_at);
-            acts.push(KeyAct::Activate { id: waiting.id, at });
-            at
-        }
-        None => {
-            let active_at = now.plus(ANNOUNCE_MIN);
-            acts.push(KeyAct::Announce { alg, active_at });
-            active_at
-        }
+        let at = now.max(waiting.announced_at.plus(ANNOUNCE_MIN)).min(waiting.active_at);
+        acts.push(KeyAct::Activate { id: waiting.id, at });
+        at
+    } else {
+        let active_at = now.plus(ANNOUNCE_MIN);
+        acts.push(KeyAct::Announce { alg, active_at });
+        active_at
     };
     if let Some(current) = active(keys, alg, now) {
         acts.push(KeyAct::Retire { id: current.id, at: takes_over });
@@ -186,3 +183,6 @@ fn rotate_emergency(keys: &[SigningKey], alg: Algorithm, now: Timestamp) -> Vec<
     }
     acts
 }
+
+#[cfg(test)]
+mod tests;

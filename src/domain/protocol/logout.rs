@@ -131,3 +131,125 @@ fn return_address(uri: &str, state: Option<&str>) -> String {
     let encoded: String = form_urlencoded::byte_serialize(state.as_bytes()).collect();
     format!("{uri}{joint}state={encoded}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{self, ISSUER};
+    use super::*;
+
+    const HOME: &str = "https://app.example.com/";
+
+    fn claims(sid: Option<SessionId>) -> HintClaims {
+        HintClaims {
+            iss: ISSUER.to_owned(),
+            sub: "sub-alice".to_owned(),
+            aud: vec!["web".to_owned()],
+            azp: Some("web".to_owned()),
+            sid,
+            exp: 1,
+        }
+    }
+
+    fn decide(hint: Hint<'_>, uri: Option<&str>, state: Option<&str>, session: Option<&Session>) -> Decision {
+        let client = sample::client();
+        let client = (!matches!(hint, Hint::Absent)).then_some(&client);
+        decide_logout(&LogoutFacts { hint, client, post_logout_redirect_uri: uri, state, session })
+    }
+
+    fn home() -> Then {
+        Then::Redirect(HOME.to_owned())
+    }
+
+    #[test]
+    fn a_hint_of_the_present_session_signs_out_without_a_question() {
+        let (hint, session) = (claims(Some(sample::SESSION)), sample::session());
+        let got = decide(Hint::Valid(&hint), Some(HOME), Some("a+b"), Some(&session));
+        let then = Then::Redirect("https://app.example.com/?state=a%2Bb".to_owned());
+        assert_eq!(got, Decision::EndNow { session: sample::SESSION, then });
+        let got = decide(Hint::Valid(&hint), None, Some("s"), Some(&session));
+        assert_eq!(got, Decision::EndNow { session: sample::SESSION, then: Then::SignedOutPage });
+    }
+
+    #[test]
+    fn any_other_hint_asks() {
+        let session = sample::session();
+        let ask = |then| Decision::Ask { session: sample::SESSION, then };
+        for sid in [None, Some(SessionId::from_bytes([99; 16]))] {
+            let hint = claims(sid);
+            assert_eq!(decide(Hint::Valid(&hint), Some(HOME), None, Some(&session)), ask(home()), "{sid:?}");
+        }
+        for hint in [Hint::Absent, Hint::Invalid] {
+            let got = decide(hint, Some(HOME), Some("s"), Some(&session));
+            assert_eq!(got, ask(Then::SignedOutPage), "no redirect without a valid hint");
+            assert_eq!(decide(hint, None, None, Some(&session)), ask(Then::SignedOutPage));
+        }
+    }
+
+    #[test]
+    fn with_no_session_a_hinted_person_is_sent_back_all_the_same() {
+        let hint = claims(Some(sample::SESSION));
+        assert_eq!(decide(Hint::Valid(&hint), Some(HOME), None, None), Decision::AlreadyOut(home()));
+        let page = Decision::AlreadyOut(Then::SignedOutPage);
+        assert_eq!(decide(Hint::Valid(&hint), Some(""), None, None), page);
+        assert_eq!(decide(Hint::Absent, Some(HOME), None, None), page);
+        assert_eq!(decide(Hint::Invalid, Some(HOME), None, None), page);
+    }
+
+    #[test]
+    fn an_unregistered_uri_is_an_error_page_and_nothing_ends() {
+        let (hint, session) = (claims(Some(sample::SESSION)), sample::session());
+        for uri in ["https://app.example.com", "https://app.example.com/?x=1", "https://evil.example/", "javascript:x"]
+        {
+            match decide(Hint::Valid(&hint), Some(uri), None, Some(&session)) {
+                Decision::ErrorPage(refusal) => assert_eq!(refusal.reason, "logout_uri_not_registered"),
+                other => panic!("{uri}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_disabled_or_deleted_client_gets_nobody_back() {
+        let hint = claims(Some(sample::SESSION));
+        let disabled = Client { enabled: false, ..sample::client() };
+        for client in [Some(&disabled), None] {
+            let facts = LogoutFacts {
+                hint: Hint::Valid(&hint),
+                client,
+                post_logout_redirect_uri: Some(HOME),
+                state: None,
+                session: None,
+            };
+            assert_eq!(decide_logout(&facts), Decision::AlreadyOut(Then::SignedOutPage));
+        }
+    }
+
+    #[test]
+    fn hint_and_client_id_must_agree() {
+        let hint = claims(None);
+        assert_eq!(named_client(Hint::Valid(&hint), None), Ok(Some("web")));
+        assert_eq!(named_client(Hint::Valid(&hint), Some("")), Ok(Some("web")));
+        assert_eq!(named_client(Hint::Valid(&hint), Some("web")), Ok(Some("web")));
+        let mixed = named_client(Hint::Valid(&hint), Some("other")).unwrap_err();
+        assert_eq!(mixed.reason, "logout_client_mismatch");
+        assert_eq!(named_client(Hint::Invalid, Some("other")), Ok(Some("other")));
+        assert_eq!(named_client(Hint::Absent, None), Ok(None));
+    }
+
+    #[test]
+    fn state_goes_back_as_it_came_and_the_uris_own_query_stays() {
+        let cases = [
+            ("https://a.example/out", None, "https://a.example/out"),
+            ("https://a.example/out", Some(""), "https://a.example/out?state="),
+            ("https://a.example/out?x=1", Some("s"), "https://a.example/out?x=1&state=s"),
+            ("https://a.example/out?", Some("s"), "https://a.example/out?state=s"),
+            (
+                "https://a.example/out",
+                Some("a+b&c=d#e%20\u{e9}"),
+                "https://a.example/out?state=a%2Bb%26c%3Dd%23e%2520%C3%A9",
+            ),
+        ];
+        for (uri, state, want) in cases {
+            assert_eq!(return_address(uri, state), want);
+        }
+    }
+}

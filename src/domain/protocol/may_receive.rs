@@ -124,3 +124,125 @@ fn may_by_grant(facts: &SubjectFacts<'_>, user: &User, grant: &Grant) -> Result<
 const fn refuse(reason: &'static str) -> Refusal {
     Refusal::new(OauthCode::InvalidGrant, reason, "the grant is no longer valid: sign in again")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+    use crate::model::ids::{ClientKey, RealmId, UserId};
+    use crate::model::session::{EndReason, Ended};
+
+    struct Case {
+        realm: Realm,
+        client: Client,
+        user: Option<User>,
+        epoch: Option<i64>,
+        offline: bool,
+        session: Option<Session>,
+        grant: Option<Grant>,
+    }
+
+    fn with(change: impl FnOnce(&mut Case)) -> &'static str {
+        let mut case = Case {
+            realm: sample::realm(),
+            client: sample::client(),
+            user: Some(sample::user()),
+            epoch: Some(3),
+            offline: false,
+            session: Some(sample::session()),
+            grant: Some(sample::grant()),
+        };
+        change(&mut case);
+        let person = PersonFacts {
+            user: case.user.as_ref(),
+            credential_epoch: case.epoch,
+            session: SessionFacts::of(case.offline, case.session.as_ref()),
+            grant: case.grant.as_ref(),
+        };
+        let facts = SubjectFacts {
+            realm: &case.realm,
+            client: &case.client,
+            subject: Subject::Person(person),
+            now: sample::now(),
+        };
+        may_receive(&facts).err().map_or("ok", |refusal| refusal.reason)
+    }
+
+    const STRANGE: [u8; 16] = [99; 16];
+
+    fn ended() -> Ended {
+        Ended { at: sample::ago(1), reason: EndReason::Logout }
+    }
+
+    fn user(case: &mut Case) -> &mut User {
+        case.user.as_mut().unwrap()
+    }
+
+    fn session(case: &mut Case) -> &mut Session {
+        case.session.as_mut().unwrap()
+    }
+
+    fn grant(case: &mut Case) -> &mut Grant {
+        case.grant.as_mut().unwrap()
+    }
+
+    #[test]
+    fn a_person_in_good_order_may_receive() {
+        assert_eq!(with(|_| {}), "ok");
+        assert_eq!(with(|case| case.grant = None), "ok");
+        assert_eq!(with(|case| case.epoch = None), "ok");
+    }
+
+    #[test]
+    fn each_single_fault_is_enough() {
+        assert_eq!(with(|case| case.realm.enabled = false), "realm_disabled");
+        assert_eq!(with(|case| case.client.enabled = false), "client_disabled");
+        assert_eq!(with(|case| case.client.realm = RealmId::from_bytes(STRANGE)), "client_of_other_realm");
+        assert_eq!(with(|case| case.user = None), "user_gone");
+        assert_eq!(with(|case| user(case).enabled = false), "user_disabled");
+        assert_eq!(with(|case| user(case).realm = RealmId::from_bytes(STRANGE)), "user_of_other_realm");
+        assert_eq!(with(|case| user(case).credential_epoch = 4), "credential_changed");
+        assert_eq!(with(|case| case.epoch = Some(4)), "credential_changed");
+        assert_eq!(with(|case| case.session = None), "session_gone");
+        assert_eq!(with(|case| session(case).ended = Some(ended())), "session_ended");
+        assert_eq!(with(|case| session(case).expires_at = sample::now()), "session_ended");
+        assert_eq!(with(|case| session(case).last_seen_at = sample::ago(1_801)), "session_ended");
+        assert_eq!(with(|case| session(case).user = UserId::from_bytes(STRANGE)), "session_of_other_user");
+        assert_eq!(with(|case| session(case).realm = RealmId::from_bytes(STRANGE)), "session_of_other_user");
+        assert_eq!(with(|case| grant(case).ended = Some(ended())), "grant_ended");
+        assert_eq!(with(|case| grant(case).expires_at = sample::now()), "grant_expired");
+        assert_eq!(with(|case| grant(case).user = UserId::from_bytes(STRANGE)), "grant_of_other_party");
+        assert_eq!(with(|case| grant(case).client = ClientKey::from_bytes(STRANGE)), "grant_of_other_party");
+        assert_eq!(with(|case| grant(case).realm = RealmId::from_bytes(STRANGE)), "grant_of_other_party");
+    }
+
+    #[test]
+    fn an_offline_grant_outlives_its_session_and_nothing_else() {
+        let offline = |change: fn(&mut Case)| {
+            with(|case| {
+                case.offline = true;
+                session(case).ended = Some(ended());
+                change(case);
+            })
+        };
+        assert_eq!(offline(|_| {}), "ok");
+        assert_eq!(offline(|case| case.session = None), "ok");
+        assert_eq!(offline(|case| user(case).enabled = false), "user_disabled");
+        assert_eq!(offline(|case| grant(case).ended = Some(ended())), "grant_ended");
+        assert_eq!(offline(|case| user(case).credential_epoch = 4), "credential_changed");
+    }
+
+    #[test]
+    fn a_client_for_itself_needs_itself_and_its_realm() {
+        let ask = |change: fn(&mut Realm, &mut Client)| {
+            let (mut realm, mut client) = (sample::realm(), sample::client());
+            change(&mut realm, &mut client);
+            let facts = SubjectFacts { realm: &realm, client: &client, subject: Subject::Client, now: sample::now() };
+            may_receive(&facts).err().map_or("ok", |refusal| refusal.reason)
+        };
+        assert_eq!(ask(|_, _| {}), "ok");
+        assert_eq!(ask(|realm, _| realm.enabled = false), "realm_disabled");
+        assert_eq!(ask(|_, client| client.enabled = false), "client_disabled");
+        assert_eq!(ask(|realm, _| realm.id = RealmId::from_bytes(STRANGE)), "client_of_other_realm");
+    }
+}

@@ -139,3 +139,86 @@ fn split(bytes: &[u8]) -> Option<(RefreshToken, [u8; 16])> {
     };
     (version == VERSION).then_some((token, tag))
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::sample;
+    use super::*;
+
+    fn token() -> RefreshToken {
+        RefreshToken { key_id: 3, grant: sample::GRANT, generation: 258, secret: GrantSecret::new([0xee; 16]) }
+    }
+
+    #[test]
+    fn a_token_is_read_back_as_it_was_written() {
+        let text = token().format(&[0xdd; 16]);
+        assert_eq!(text.expose().len(), TEXT_LEN);
+        assert!(text.expose().starts_with("dwr_AQMFBQUF"));
+        assert_eq!(parse(text.expose()), Some((token(), [0xdd; 16])));
+    }
+
+    #[test]
+    fn a_successor_differs_in_its_generation_alone() {
+        let successor = token().successor();
+        assert_eq!(successor, RefreshToken { generation: 259, ..token() });
+        assert_eq!(successor.secret.hash(), token().secret.hash());
+        assert_eq!(RefreshToken { generation: u32::MAX, ..token() }.successor().generation, u32::MAX);
+    }
+
+    #[test]
+    fn the_tag_covers_everything() {
+        let base = token().tagged(sample::REALM, 1);
+        let strange = RealmId::from_bytes([99; 16]);
+        let others = [
+            token().tagged(strange, 1),
+            token().tagged(sample::REALM, 2),
+            token().successor().tagged(sample::REALM, 1),
+            RefreshToken { key_id: 4, ..token() }.tagged(sample::REALM, 1),
+            RefreshToken { grant: GrantId::from_bytes([99; 16]), ..token() }.tagged(sample::REALM, 1),
+            RefreshToken { secret: GrantSecret::new([1; 16]), ..token() }.tagged(sample::REALM, 1),
+        ];
+        assert!(others.iter().all(|other| other.len() == base.len() && *other != base));
+    }
+
+    #[test]
+    fn there_is_one_spelling_and_one_version() {
+        let spell = |bytes: &[u8]| token_text::format(TokenKind::RefreshToken, &URL_SAFE_NO_PAD.encode(bytes));
+        let mut bytes = [0; BODY_BYTES];
+        bytes[0] = VERSION;
+        assert!(parse(&spell(&bytes)).is_some());
+        bytes[0] = 2;
+        assert_eq!(parse(&spell(&bytes)), None);
+        bytes[0] = VERSION;
+        assert_eq!(parse(&spell(&bytes[..53])), None);
+        assert_eq!(parse(&spell(&[&bytes[..], &[0]].concat())), None);
+        let text = spell(&bytes);
+        for wrong in [format!(" {text}"), format!("{text}\n"), text.replace("dwr_", "dwa_"), text.to_uppercase()] {
+            assert_eq!(parse(&wrong), None, "{wrong:?}");
+        }
+        let other_alphabet = token_text::format(TokenKind::RefreshToken, &"+/".repeat(36));
+        assert_eq!(parse(&other_alphabet), None);
+    }
+
+    #[test]
+    fn a_secret_is_not_shown() {
+        assert!(format!("{:?}", token()).contains("[redacted]"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_no_panic(text in "(dwr_)?[ -~]{0,90}") {
+            prop_assert_eq!(parse(&text), None);
+        }
+
+        #[test]
+        fn what_reads_writes_the_same_text(bytes in proptest::array::uniform32(any::<u8>()), more in proptest::collection::vec(any::<u8>(), 21)) {
+            let body = [&[VERSION][..], &bytes, &more].concat();
+            let text = token_text::format(TokenKind::RefreshToken, &URL_SAFE_NO_PAD.encode(body));
+            let (token, tag) = parse(&text).unwrap();
+            let written = token.format(&tag);
+            prop_assert_eq!(written.expose(), text.as_str());
+        }
+    }
+}

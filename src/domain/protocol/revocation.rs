@@ -58,3 +58,69 @@ const fn foreign() -> Refusal {
         "the token was not issued to this client (RFC 7009 section 2.1)",
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{self, ISSUER};
+    use super::*;
+    use crate::model::ids::ClientKey;
+    use crate::model::session::{EndReason, Ended};
+
+    fn token(exp: i64) -> AccessToken {
+        AccessToken {
+            iss: ISSUER.to_owned(),
+            sub: "s".to_owned(),
+            aud: vec![ISSUER.to_owned()],
+            client_id: "web".to_owned(),
+            exp,
+            iat: 0,
+            jti: TokenId::from_bytes([7; 16]),
+            scope: Vec::new(),
+            auth_time: None,
+            acr: None,
+            amr: Vec::new(),
+            sid: None,
+            gid: Some(sample::GRANT),
+            cnf_jkt: None,
+            user: None,
+        }
+    }
+
+    fn stranger() -> Client {
+        Client { client_id: "other".to_owned(), key: ClientKey::from_bytes([99; 16]), ..sample::client() }
+    }
+
+    #[test]
+    fn unknown_expired_and_revoked_tokens_are_a_success() {
+        let client = sample::client();
+        let ended = Some(Ended { at: sample::ago(1), reason: EndReason::RevokedByClient });
+        let grant = Grant { ended, ..sample::grant() };
+        let expired = token(sample::now().as_secs());
+        for found in [Found::Nothing, Found::Access(&expired), Found::Refresh(&grant)] {
+            assert_eq!(check_revocation(found, &client, sample::now()), Ok(Revocation::Nothing));
+        }
+    }
+
+    #[test]
+    fn a_refresh_token_takes_its_access_tokens_with_it() {
+        let got = check_revocation(Found::Refresh(&sample::grant()), &sample::client(), sample::now());
+        assert_eq!(got, Ok(Revocation::EndGrant(sample::GRANT)));
+    }
+
+    #[test]
+    fn an_access_token_goes_on_the_deny_list_until_its_end() {
+        let live = token(1_800_000_300);
+        let got = check_revocation(Found::Access(&live), &sample::client(), sample::now());
+        assert_eq!(got, Ok(Revocation::Deny { jti: live.jti, until: sample::later(300) }));
+    }
+
+    #[test]
+    fn another_clients_token_is_refused_and_never_revoked() {
+        let live = token(1_800_000_300);
+        let grant = sample::grant();
+        for found in [Found::Access(&live), Found::Refresh(&grant)] {
+            let refusal = check_revocation(found, &stranger(), sample::now()).unwrap_err();
+            assert_eq!(refusal.reason, "revocation_of_other_client");
+        }
+    }
+}

@@ -71,14 +71,9 @@ pub struct Grantable {
 /// Asked, registered for the client, and known: to the realm or to one of `resources`, those that the
 /// request names or, where it names none, those that the client may name. `offline_access` needs the
 /// refresh token grant (Core 11). Nothing left = `invalid_scope`.
-pub fn grantable<'a>(
-    asked: &[String],
-    client: &Client,
-    resources: impl IntoIterator<Item = &'a Resource> + Clone,
-) -> Result<Grantable, Refusal> {
+pub fn grantable(asked: &[String], client: &Client, resources: &[&Resource]) -> Result<Grantable, Refusal> {
     let is_known = |scope: &str| {
-        STANDARD.contains(&scope)
-            || resources.clone().into_iter().any(|resource| resource.scopes.iter().any(|own| own == scope))
+        STANDARD.contains(&scope) || resources.iter().any(|resource| resource.scopes.iter().any(|own| own == scope))
     };
     let is_registered = |scope: &str| client.metadata.scope.split(' ').any(|own| own == scope);
     let is_usable = |scope: &str| scope != OFFLINE_ACCESS || client.has_grant(GrantType::RefreshToken);
@@ -130,6 +125,7 @@ mod tests {
     fn what_is_unknown_or_not_registered_is_left_out_and_said() {
         let client = example::client();
         let resources = example::resources();
+        let resources: Vec<&Resource> = resources.iter().collect();
         for (asked, expected, differs) in [
             ("openid email", "openid email", false),
             ("offline_access email openid openid unknown:x", "offline_access email openid", true),
@@ -141,7 +137,7 @@ mod tests {
             assert_eq!((write(&granted.scope).as_str(), granted.differs), (expected, differs), "{asked}");
         }
         // A scope of a resource that is not in question is unknown.
-        let granted = grantable(&list("orders:read openid"), &client, []).unwrap();
+        let granted = grantable(&list("orders:read openid"), &client, &[]).unwrap();
         assert_eq!(granted.scope, ["openid"]);
     }
 
@@ -149,7 +145,7 @@ mod tests {
     fn nothing_left_is_invalid_scope() {
         let client = example::client();
         for asked in ["unknown:x", "phone", "OPENID", ""] {
-            assert_eq!(grantable(&list(asked), &client, []).unwrap_err().reason, "scope_unknown", "{asked}");
+            assert_eq!(grantable(&list(asked), &client, &[]).unwrap_err().reason, "scope_unknown", "{asked}");
         }
     }
 
@@ -157,7 +153,7 @@ mod tests {
     fn offline_access_needs_the_refresh_token_grant() {
         let mut client = example::client();
         client.metadata.grant_types = vec![GrantType::AuthorizationCode];
-        let granted = grantable(&list("openid offline_access"), &client, []).unwrap();
+        let granted = grantable(&list("openid offline_access"), &client, &[]).unwrap();
         assert_eq!((granted.scope, granted.differs), (list("openid"), true));
     }
 

@@ -133,3 +133,72 @@ fn crc32(bytes: &[u8]) -> u32 {
     }
     !sum
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_checksum_is_the_standard_one() {
+        assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
+        assert_eq!(crc32(b""), 0);
+        assert_eq!(&checksum(b""), b"000000");
+    }
+
+    #[test]
+    fn a_token_is_read_back_and_any_change_is_seen() {
+        let text = format(TokenKind::ClientSecret, "abcDEF123-_");
+        assert_eq!(body(TokenKind::ClientSecret, &text), Some("abcDEF123-_"));
+        assert_eq!(body(TokenKind::RefreshToken, &text), None);
+        for at in 0..text.len() {
+            let mut changed = text.clone().into_bytes();
+            changed[at] = if changed[at] == b'x' { b'y' } else { b'x' };
+            assert_eq!(body(TokenKind::ClientSecret, &String::from_utf8(changed).unwrap()), None, "{at}");
+        }
+        assert_eq!(body(TokenKind::ClientSecret, &text[..text.len() - 1]), None);
+        assert_eq!(body(TokenKind::ClientSecret, &(text + "0")), None);
+    }
+
+    #[test]
+    fn a_string_is_routed_by_its_looks() {
+        let access = format(TokenKind::AccessToken, "AAAA");
+        let refresh = format(TokenKind::RefreshToken, "AAAA");
+        let secret = format(TokenKind::ClientSecret, "AAAA");
+        let long = format!("a.b.{}", "c".repeat(TOKEN_MAX));
+        let cases = [
+            ("eyJh.eyJ-_9.c2ln", Shape::Jwt("eyJh.eyJ-_9.c2ln")),
+            (access.as_str(), Shape::OpaqueAccess("AAAA")),
+            (refresh.as_str(), Shape::Refresh(&refresh)),
+            (secret.as_str(), Shape::Other),
+            ("dwa_AAAA000000", Shape::Other),
+            ("dwa_", Shape::Other),
+            ("", Shape::Other),
+            ("garbage", Shape::Other),
+            ("a.b", Shape::Other),
+            ("a.b.c.d.e", Shape::Other),
+            ("a.b.c=", Shape::Other),
+            ("a.b.\u{e9}", Shape::Other),
+            (&long, Shape::Other),
+        ];
+        for (text, want) in cases {
+            assert_eq!(route(text), want, "{}", &text[..text.len().min(40)]);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_routed(text in "\\PC{0,80}") {
+            let _ = route(&text);
+        }
+
+        #[test]
+        fn every_kind_is_read_back(text in "[A-Za-z0-9_-]{0,80}") {
+            for kind in TokenKind::ALL {
+                let token = format(kind, &text);
+                prop_assert_eq!(body(kind, &token), Some(text.as_str()));
+            }
+        }
+    }
+}

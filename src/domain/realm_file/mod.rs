@@ -16,6 +16,7 @@ mod groups;
 mod node;
 mod plan;
 mod realm;
+mod resolve;
 mod resources;
 mod roles;
 mod settings;
@@ -38,6 +39,7 @@ pub use plan::{
     WantedRealm, WantedResource, WantedRole, WantedUser, plan,
 };
 pub use realm::{check_set, parse};
+pub use resolve::{SecretSource, resolve};
 pub use stored::{StoredRealm, StoredUser};
 
 /// The largest file that is read.

@@ -132,7 +132,7 @@ fn password(node: &Node, faults: &mut Faults) -> Option<DeclaredPassword> {
 }
 
 /// The hard limits on a password (`behaviour-cases` B-46); the realm's policy is asked when it is hashed.
-fn password_value(text: &str) -> Result<String, String> {
+pub(super) fn password_value(text: &str) -> Result<String, String> {
     if text.is_empty() || text.len() > 1024 || text.chars().count() > 256 {
         return Err("a password has 1 to 256 characters and at most 1024 bytes".to_owned());
     }
@@ -140,7 +140,7 @@ fn password_value(text: &str) -> Result<String, String> {
 }
 
 /// A PHC string of Argon2id; imported parameters are capped (`security-design` rule 23).
-fn phc(text: &str) -> Result<String, String> {
+pub(super) fn phc(text: &str) -> Result<String, String> {
     let wrong = "expected a PHC string such as $argon2id$v=19$m=7168,t=5,p=1$salt$hash";
     let parts: Vec<&str> = text.split('$').collect();
     let ["", "argon2id", "v=19", costs, salt, hash] = parts.as_slice() else { return Err(wrong.to_owned()) };

@@ -134,3 +134,109 @@ fn check_letters(name: &str) -> Result<(), NameFault> {
         Err(NameFault::MixedScript)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn form(text: &str) -> String {
+        canonical(text).unwrap().as_str().to_owned()
+    }
+
+    #[test]
+    fn spellings_of_one_name_have_one_form() {
+        for (text, expected) in [
+            ("testo@example.com", "testo@example.com"),
+            ("TESTO@Example.COM", "testo@example.com"),
+            ("testo@example.com ", "testo@example.com"),
+            ("\u{3000}testo@example.com\t", "testo@example.com"),
+            ("\u{fb01}ne@example.com", "fine@example.com"),
+            ("\u{ff41}lice", "alice"),
+            ("Zo\u{eb}", "zo\u{eb}"),
+            ("Zoe\u{308}", "zo\u{eb}"),
+            ("anna@B\u{fc}cher.example", "anna@xn--bcher-kva.example"),
+            ("anna@XN--BCHER-KVA.example", "anna@xn--bcher-kva.example"),
+            ("testo\u{ff20}example.com", "testo@example.com"),
+            ("\u{39f}\u{394}\u{39f}\u{3a3}", "\u{3bf}\u{3b4}\u{3bf}\u{3c3}"),
+            ("\u{3bf}\u{3b4}\u{3bf}\u{3c2}", "\u{3bf}\u{3b4}\u{3bf}\u{3c3}"),
+            ("o'neil.k_9-x", "o'neil.k_9-x"),
+            ("\u{438}\u{432}\u{430}\u{43d}", "\u{438}\u{432}\u{430}\u{43d}"),
+            ("tanaka\u{592a}\u{90ce}", "tanaka\u{592a}\u{90ce}"),
+            ("12345", "12345"),
+        ] {
+            assert_eq!(form(text), expected, "{text:?}");
+            assert_eq!(canonical_typed(text).map(|name| name.as_str().to_owned()).as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn what_stands_behind_a_plus_stays() {
+        assert_eq!(form("testo+x@example.com"), "testo+x@example.com");
+        assert_ne!(form("testo+x@example.com"), form("testo@example.com"));
+        assert_ne!(form("te.sto@example.com"), form("testo@example.com"));
+    }
+
+    #[test]
+    fn look_alikes_and_nonsense_are_refused() {
+        use NameFault as F;
+        for (text, fault) in [
+            ("", F::Empty),
+            (" \t", F::Empty),
+            ("test\u{43e}@example.com", F::MixedScript),
+            ("\u{3b1}dmin", F::MixedScript),
+            ("te\u{200b}sto@example.com", F::Invisible),
+            ("\u{feff}testo", F::Invisible),
+            ("te\u{ad}sto", F::Invisible),
+            ("testo\u{202e}", F::Invisible),
+            ("te\u{200d}sto", F::Invisible),
+            ("te\u{0}sto", F::Invisible),
+            ("testo\u{fe0f}", F::Invisible),
+            ("testo@exa\u{200b}mple.com", F::Invisible),
+            ("anna schmidt", F::Space),
+            ("anna\u{a0}schmidt", F::Space),
+            ("\u{1f511}", F::Character),
+            ("a\u{2215}b", F::Character),
+            ("\u{301}a", F::Character),
+            ("@example.com", F::Local),
+            ("a@b@example.com", F::Local),
+            ("a@", F::Domain),
+            ("a@exa_mple.com", F::Domain),
+            ("a@-x.example", F::Domain),
+            ("a@x..example", F::Domain),
+            ("a@[127.0.0.1]", F::Domain),
+        ] {
+            assert_eq!(canonical(text).err(), Some(fault), "{text:?}");
+            assert_eq!(canonical_typed(text), None);
+        }
+        assert_eq!(canonical(&"a".repeat(NAME_MAX)).err(), None);
+        assert_eq!(canonical(&"a".repeat(NAME_MAX + 1)).err(), Some(F::TooLong));
+        // One character that becomes eighteen.
+        assert!(canonical(&"\u{fdfa}".repeat(NAME_MAX)).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic_and_the_form_is_final(text in any::<String>()) {
+            if let Ok(name) = canonical(&text) {
+                prop_assert_eq!(canonical(name.as_str()), Ok(name.clone()));
+                prop_assert!(!name.as_str().chars().any(|c| is_invisible(c) || c.is_whitespace()));
+            }
+        }
+
+        #[test]
+        fn letters_of_one_script_make_a_final_form(text in "[\\p{Latin}\\p{Nd}._+-]{1,12}(@[\\p{Latin}-]{1,6}\\.[a-zA-Z]{2})?") {
+            if let Ok(name) = canonical(&text) {
+                prop_assert_eq!(canonical(name.as_str()), Ok(name.clone()));
+                let padded = format!(" {text}\t");
+                prop_assert_eq!(canonical(&padded), Ok(name));
+            }
+        }
+
+        #[test]
+        fn ascii_case_never_matters(text in "[a-zA-Z0-9.+_-]{1,20}(@[a-z]{1,5}\\.example)?") {
+            prop_assert_eq!(canonical(&text), canonical(&text.to_ascii_uppercase()));
+        }
+    }
+}

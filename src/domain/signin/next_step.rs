@@ -184,3 +184,6 @@ fn consent_needed(facts: &StepFacts<'_>) -> Option<Step> {
 fn refuse(code: OauthCode, reason: &'static str, description: &'static str) -> Step {
     Step::Refuse(Refusal::new(code, reason, description))
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use axum::body::Body;
 use http::Response;
 
-use super::refresh::is_genuine;
 use super::state::{self, DemoState};
-use super::CLIENT_ID;
+use super::{CLIENT_ID, is_genuine};
 use crate::http::cookies::Cookie;
 use crate::http::extract::call::Call;
 use crate::http::render::redirect;

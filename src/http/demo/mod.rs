@@ -17,3 +17,20 @@ pub const USERNAME: &str = "demo";
 pub const PASSWORD: &str = "doorward demo";
 /// What the demo asks for.
 pub const SCOPE: &str = "openid profile email offline_access";
+
+use super::extract::call::Call;
+use super::signin::{Provenance, browser, provenance};
+use crate::service::Error;
+use crate::service::signin::form::{self, Binding};
+
+/// Whether the form came from the demo's own page.
+///
+/// # Errors
+/// When the form cannot be read.
+pub async fn is_genuine(call: &Call) -> Result<bool, Error> {
+    let form = call.form().await?;
+    let Some(browser) = browser(call) else { return Ok(false) };
+    let binding = Binding { form: "demo", browser, flow: None, signed_in: None };
+    let csrf = form.one("csrf").ok().flatten();
+    Ok(provenance(call) == Provenance::Ours && form::check(&call.app, &call.ctx, binding, csrf))
+}

@@ -7,12 +7,11 @@ use http::Response;
 
 use super::relying_party;
 use super::state::{self, DemoState};
-use super::{CLIENT_ID, home};
+use super::{CLIENT_ID, home, is_genuine};
 use crate::http::extract::call::Call;
 use crate::http::render::redirect;
-use crate::http::signin::{Provenance, browser, provenance, set_cookie};
+use crate::http::signin::set_cookie;
 use crate::service::Error;
-use crate::service::signin::form::{self, Binding};
 
 /// Answers `POST`.
 ///
@@ -36,16 +35,4 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
         }
         Err(error) => Ok(home::signed_in(&call, &tokens, Some(error)).await),
     }
-}
-
-/// Whether the form came from the demo's own page.
-///
-/// # Errors
-/// When the form cannot be read.
-pub async fn is_genuine(call: &Call) -> Result<bool, Error> {
-    let form = call.form().await?;
-    let Some(browser) = browser(call) else { return Ok(false) };
-    let binding = Binding { form: "demo", browser, flow: None, signed_in: None };
-    let csrf = form.one("csrf").ok().flatten();
-    Ok(provenance(call) == Provenance::Ours && form::check(&call.app, &call.ctx, binding, csrf))
 }

@@ -5,33 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use http::HeaderMap;
 
-/// A network in CIDR form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Network {
-    /// Its base address.
-    pub address: IpAddr,
-    /// Length of the prefix in bits.
-    pub prefix: u8,
-}
-
-impl Network {
-    /// Whether `address` lies in it; mapped IPv4 counts as IPv4.
-    #[must_use]
-    pub fn contains(&self, address: IpAddr) -> bool {
-        match (self.address, address.to_canonical()) {
-            (IpAddr::V4(net), IpAddr::V4(ip)) => {
-                let shift = 32u32.saturating_sub(u32::from(self.prefix));
-                (u64::from(net.to_bits()) >> shift) == (u64::from(ip.to_bits()) >> shift)
-            }
-            (IpAddr::V6(net), IpAddr::V6(ip)) => {
-                let shift = 128u32.saturating_sub(u32::from(self.prefix));
-                let high = |bits: u128| bits.checked_shr(shift).unwrap_or(0);
-                high(net.to_bits()) == high(ip.to_bits())
-            }
-            _ => false,
-        }
-    }
-}
+use crate::config::network::Network;
 
 /// Where the connection came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use http::{Response, StatusCode};
 
-use super::token::{authorization, token_parameter};
+use super::{authorization, token_parameter};
 use crate::http::extract::call::Call;
 use crate::http::render::note::Note;
 use crate::http::render::oauth;

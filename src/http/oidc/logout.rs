@@ -8,11 +8,10 @@ use http::{Response, StatusCode};
 
 use crate::domain::protocol::logout::{Decision, Then};
 use crate::domain::protocol::params::Params;
-use crate::domain::protocol::redirect_uri;
 use crate::http::cookies::Cookie;
 use crate::http::extract::call::Call;
 use crate::http::page::{Back, Fault, LogoutPage, SignedOutPage, clean_title};
-use crate::http::render::{page, redirect};
+use crate::http::render::{page, redirect, target};
 use crate::http::signin::{Provenance, browser_or_new, provenance, set_cookie, signed_in};
 use crate::service::session::bind::SignedIn;
 use crate::service::signin::form::{self, Binding};
@@ -55,7 +54,7 @@ async fn answer(call: &Call, query: String) -> Result<Response<Body>, Error> {
             let (browser, cookie) = browser_or_new(call);
             let binding = Binding { form: "logout", browser, flow: None, signed_in: Some(&person) };
             let target = match &then {
-                Then::Redirect(uri) => redirect_uri::form_source(uri),
+                Then::Redirect(uri) => target::csp_source(uri),
                 Then::SignedOutPage => String::new(),
             };
             let ask = LogoutPage {

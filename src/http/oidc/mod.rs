@@ -1,6 +1,5 @@
 //! The protocol's endpoints, one file each, named by its path.
 
-pub mod answer;
 pub mod authorize;
 pub mod introspect;
 pub mod jwks;
@@ -9,3 +8,27 @@ pub mod openid_configuration;
 pub mod revoke;
 pub mod token;
 pub mod userinfo;
+
+use http::header::AUTHORIZATION;
+
+use super::extract::call::Call;
+use crate::domain::protocol::params::Params;
+use crate::domain::protocol::refusal::{OauthCode, Refusal};
+use crate::service::Error;
+
+/// All `Authorization` headers of a call.
+fn authorization(call: &Call) -> Result<Vec<&str>, Error> {
+    let all = call.headers().get_all(AUTHORIZATION).iter().map(|value| {
+        value.to_str().map_err(|_| {
+            Error::refused(OauthCode::InvalidClient, "client_basic_malformed", "the Authorization header is not ASCII text")
+        })
+    });
+    all.collect()
+}
+
+/// The token that introspection and revocation are about.
+fn token_parameter(form: &Params) -> Result<&str, Error> {
+    form.one("token")
+        .map_err(Refusal::from)?
+        .ok_or_else(|| Error::refused(OauthCode::InvalidRequest, "token_missing_parameter", "the parameter token is missing"))
+}

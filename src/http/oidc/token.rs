@@ -4,11 +4,10 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use http::header::AUTHORIZATION;
 use http::{Response, StatusCode};
 
+use super::authorization;
 use crate::domain::model::client::GrantType;
-use crate::domain::protocol::params::Params;
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::http::extract::call::Call;
 use crate::http::render::note::Note;
@@ -65,27 +64,4 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
     let mut response = oauth::json(StatusCode::OK, body);
     response.extensions_mut().insert(Note { client: Some(client.client_id.clone()), reason: None });
     Ok(response)
-}
-
-/// All `Authorization` headers.
-///
-/// # Errors
-/// One that is not text.
-pub fn authorization(call: &Call) -> Result<Vec<&str>, Error> {
-    let all = call.headers().get_all(AUTHORIZATION).iter().map(|value| {
-        value.to_str().map_err(|_| {
-            Error::refused(OauthCode::InvalidClient, "client_basic_malformed", "the Authorization header is not ASCII text")
-        })
-    });
-    all.collect()
-}
-
-/// What is common to introspection and revocation: the token.
-///
-/// # Errors
-/// When it is missing or stands twice.
-pub fn token_parameter(form: &Params) -> Result<&str, Error> {
-    form.one("token")
-        .map_err(Refusal::from)?
-        .ok_or_else(|| Error::refused(OauthCode::InvalidRequest, "token_missing_parameter", "the parameter token is missing"))
 }

@@ -26,13 +26,19 @@ impl ClientHeader {
     /// Whether there is anything to link to.
     #[must_use]
     pub fn has_links(&self) -> bool {
-        self.policy().is_some() || self.terms().is_some()
+        self.policy().is_some() || self.terms().is_some() || self.home().is_some()
     }
 
     /// Its privacy policy, if it is an address of the web.
     #[must_use]
     pub fn policy(&self) -> Option<&str> {
         web_address(self.policy_uri.as_deref())
+    }
+
+    /// Its home page, if it is an address of the web.
+    #[must_use]
+    pub fn home(&self) -> Option<&str> {
+        web_address(self.client_uri.as_deref())
     }
 
     /// Its terms, if they are an address of the web.

@@ -106,7 +106,7 @@ pub struct ConsentPage {
     pub known: Vec<ScopeLine>,
     /// Host the person will be sent to.
     pub redirect_domain: String,
-    /// The client will work while the person is away.
+    /// The client will work while the person is away. Said once: here, or by the scope's own line.
     pub offline: bool,
     /// Where access is removed later; absent while there is no such page.
     pub manage_href: Option<String>,
@@ -115,6 +115,12 @@ pub struct ConsentPage {
 impl ConsentPage {
     fn title(&self) -> String {
         self.chrome.title(&self.chrome.with(Key::ConsentHeading, "app", &self.client.title), false)
+    }
+
+    /// The sentence about absence, unless a scope's line says it already.
+    fn absence(&self) -> Option<&'static str> {
+        let is_said = self.scopes.iter().chain(&self.known).any(|line| line.icon == ScopeIcon::Clock);
+        (self.offline && !is_said).then(|| self.chrome.t(Key::ScopeOffline))
     }
 
     /// Every state.
@@ -149,6 +155,7 @@ impl ConsentPage {
             ("many-de", many(Language::De)),
             ("many-xa", many(Language::Xa)),
             ("many-xb", many(Language::Xb)),
+            ("offline-en", Self { offline: true, ..few(Language::En) }),
             ("hostile-en", Self { client: sample::hostile_client(), ..few(Language::En) }),
         ]
     }

@@ -6,6 +6,7 @@ pub mod oauth;
 pub mod page;
 pub mod ready;
 pub mod redirect;
+pub mod target;
 
 use axum::body::Body;
 use http::header::{CONTENT_TYPE, HeaderValue};

@@ -14,7 +14,7 @@ use crate::domain::protocol::refusal::Refusal;
 use crate::http::cookies::Cookie;
 use crate::http::extract::call::Call;
 use crate::http::page::text::Language;
-use crate::http::page::text::negotiate::negotiate;
+use crate::http::page::text::negotiate;
 use crate::http::page::{BusyPage, Chrome, ClientHeader, DetailLine, ErrorPage, Fault, LanguageLink, broken, clean_title};
 use crate::service::{Error, logo};
 

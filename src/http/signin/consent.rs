@@ -6,13 +6,12 @@ use axum::body::Body;
 use http::{Response, StatusCode};
 
 use super::{Lookup, Pending, Provenance, address, go, pending, provenance, signed_in};
-use crate::domain::protocol::redirect_uri;
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::domain::signin::next_step::Step;
 use crate::http::extract::call::Call;
-use crate::http::oidc::{answer, authorize};
+use crate::http::{answer, begin};
 use crate::http::page::{ConsentPage, ScopeLine};
-use crate::http::render::{page, redirect};
+use crate::http::render::{page, redirect, target};
 use crate::service::Error;
 use crate::service::session::bind::SignedIn;
 use crate::service::signin::consent;
@@ -28,7 +27,7 @@ pub async fn get(call: Arc<Call>) -> Result<Response<Body>, Error> {
     let handle = call.page_param("flow");
     let mut pending = match pending(&call, handle.as_deref()).await? {
         Lookup::Pending(pending) => pending,
-        Lookup::Restart { query } => return authorize::begin(&call, &query).await,
+        Lookup::Restart { query } => return begin::begin(&call, &query).await,
         Lookup::Page(response) => return Ok(response),
     };
     let signed_in = signed_in(&call).await?;
@@ -44,7 +43,7 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
     let field = |name| form.one(name).ok().flatten().unwrap_or("").to_owned();
     let mut pending = match pending(&call, Some(&field("flow"))).await? {
         Lookup::Pending(pending) => pending,
-        Lookup::Restart { query } => return authorize::begin(&call, &query).await,
+        Lookup::Restart { query } => return begin::begin(&call, &query).await,
         Lookup::Page(response) => return Ok(response),
     };
     let signed_in = signed_in(&call).await?;
@@ -96,7 +95,7 @@ async fn show(
     let binding = Binding { form: "consent", browser: pending.browser, flow: Some(pending.handle), signed_in };
     let chrome = page::chrome(call, &request.ui_locales);
     let lines = |scopes: &[String]| -> Vec<ScopeLine> { scopes.iter().map(|scope| ScopeLine::of(chrome.lang, scope)).collect() };
-    let target = redirect_uri::form_source(&request.redirect_uri);
+    let target = target::csp_source(&request.redirect_uri);
     let consent = ConsentPage {
         client: page::client_header(call, &pending.client).await?,
         person: person.user.user.username.clone(),
@@ -106,7 +105,7 @@ async fn show(
         offline: ask.iter().any(|scope| scope == "offline_access"),
         scopes: lines(&ask).into_iter().chain(resources.iter().map(|uri| ScopeLine::custom(uri))).collect(),
         known: lines(&known),
-        redirect_domain: redirect_uri::host_of(&request.redirect_uri),
+        redirect_domain: target::host(&request.redirect_uri),
         chrome,
     };
     Ok(page::html(call, status, &consent, &[&target]))

@@ -11,14 +11,13 @@ use super::{Lookup, Pending, Provenance, go, pending, provenance, set_cookie, si
 use crate::domain::model::secret::Secret;
 use crate::domain::model::span::Span;
 use crate::domain::protocol::params::Params;
-use crate::domain::protocol::redirect_uri;
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::domain::signin::next_step::{Offer, Step};
 use crate::http::cookies::Cookie;
 use crate::http::extract::call::Call;
-use crate::http::oidc::{answer, authorize};
+use crate::http::{answer, begin};
 use crate::http::page::{LoginError, LoginNotice, LoginPage};
-use crate::http::render::page;
+use crate::http::render::{page, target};
 use crate::service::Error;
 use crate::service::session::bind::SignedIn;
 use crate::service::signin::engine::{self, Standing};
@@ -35,7 +34,7 @@ pub async fn get(call: Arc<Call>) -> Result<Response<Body>, Error> {
     let handle = call.page_param("flow");
     let mut pending = match pending(&call, handle.as_deref()).await? {
         Lookup::Pending(pending) => pending,
-        Lookup::Restart { query } => return authorize::begin(&call, &query).await,
+        Lookup::Restart { query } => return begin::begin(&call, &query).await,
         Lookup::Page(response) => return Ok(response),
     };
     let signed_in = signed_in(&call).await?;
@@ -184,23 +183,23 @@ async fn show(
     if signed_in.is_some() && shown.error.is_none() {
         login.notice = Some(LoginNotice::Confirm);
     }
-    let target = redirect_uri::form_source(&request.redirect_uri);
+    let target = target::csp_source(&request.redirect_uri);
     Ok(page::html(call, status, &login, &[&target]))
 }
 
 /// The browser lost its cookie: the same request begins again, the name stays filled in.
 async fn restart(call: &Arc<Call>, query: &str, username: String) -> Result<Response<Body>, Error> {
     if provenance(call) != Provenance::Ours {
-        return authorize::begin(call, query).await;
+        return begin::begin(call, query).await;
     }
-    match authorize::keep(call, query).await? {
-        authorize::Kept::Pending { pending, cookie } => {
+    match begin::keep(call, query).await? {
+        begin::Kept::Pending { pending, cookie } => {
             let shown = Shown { username, remember: false, error: Some(LoginError::NoCookie) };
             let mut response = show(call, &pending, None, shown, StatusCode::UNPROCESSABLE_ENTITY).await?;
             set_cookie(&mut response, cookie);
             Ok(response)
         }
-        authorize::Kept::Answered(response) => Ok(response),
+        begin::Kept::Answered(response) => Ok(response),
     }
 }
 

@@ -15,7 +15,7 @@ use http::header::{HeaderValue, ORIGIN, SET_COOKIE};
 
 use super::cookies::Cookie;
 use super::extract::call::Call;
-use super::oidc::answer;
+use super::answer;
 use super::page::Fault;
 use super::render::{page, redirect};
 use crate::domain::model::client::Client;

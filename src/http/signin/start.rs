@@ -7,7 +7,7 @@ use axum::body::Body;
 use http::{Response, StatusCode};
 
 use crate::http::extract::call::Call;
-use crate::http::oidc::authorize;
+use crate::http::begin;
 use crate::http::page::Fault;
 use crate::http::render::page;
 use crate::service::Error;
@@ -23,7 +23,7 @@ pub async fn get(call: Arc<Call>) -> Result<Response<Body>, Error> {
         None => None,
     };
     match taken {
-        Some(query) => authorize::begin(&call, &query).await,
+        Some(query) => begin::begin(&call, &query).await,
         None => Ok(page::fault(&call, StatusCode::BAD_REQUEST, Fault::FlowGone, "handover_gone", Vec::new())),
     }
 }

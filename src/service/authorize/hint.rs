@@ -15,7 +15,7 @@ pub async fn read(app: &App, ctx: &Ctx, token: &str) -> Result<Option<HintClaims
         Ok(verified) => {
             Ok(id_token::parse_hint(verified.header.typ.as_deref(), &verified.payload, &ctx.site.issuer).ok())
         }
-        Err(keys::Error::Invalid(_)) => Ok(None),
+        Err(keys::Error::Refused) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

@@ -9,6 +9,7 @@ use crate::domain::model::secret::Secret;
 use crate::domain::model::session::{Acr, Amr};
 use crate::domain::signin::identifier;
 use crate::password::GateError;
+use crate::observe::metrics::metrics;
 use crate::service::session::bind::SignedIn;
 use crate::service::session::end;
 use crate::service::session::open::{self, OpenedSession, Proof};
@@ -56,7 +57,7 @@ pub async fn attempt(app: &App, ctx: &Ctx, attempt: Attempt<'_>) -> Result<Outco
     };
     let verdict = app.passwords.verify(attempt.password, phc).await.map_err(|error| match error {
         GateError::Busy { retry_after } => {
-            app.metrics.sign_in("busy");
+            metrics().sign_ins.with_label_values(&["busy"]).inc();
             Error::Busy { retry_after }
         }
         GateError::Broken => Error::Internal("the hashing threads are gone".to_owned()),
@@ -71,7 +72,7 @@ pub async fn attempt(app: &App, ctx: &Ctx, attempt: Attempt<'_>) -> Result<Outco
             remember: attempt.remember,
         };
         if let Some(opened) = open::open(app, ctx, proof, attempt.present, attempt.device_cookie).await? {
-            app.metrics.sign_in("ok");
+            metrics().sign_ins.with_label_values(&["ok"]).inc();
             return Ok(Outcome::SignedIn(Box::new(opened)));
         }
     }
@@ -79,6 +80,6 @@ pub async fn attempt(app: &App, ctx: &Ctx, attempt: Attempt<'_>) -> Result<Outco
     audit.user = user.map(|user| user.id);
     audit.reason = Some("password");
     app.store.batch().audit(audit).await?;
-    app.metrics.sign_in("refused");
+    metrics().sign_ins.with_label_values(&["refused"]).inc();
     Ok(Outcome::Wrong)
 }

@@ -18,6 +18,7 @@ use crate::domain::protocol::pkce;
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::domain::protocol::token::Entitlement;
 use crate::domain::protocol::token::authorization_code::{CodeFacts, CodeOutcome, CodePayload, CodeRequest, decide_code};
+use crate::observe::metrics::metrics;
 use crate::service::authorize::issue;
 use crate::service::session::end;
 use crate::service::{App, Error};
@@ -46,7 +47,7 @@ pub async fn grant(app: &App, ctx: &Ctx, client: &Arc<Client>, form: &Params) ->
             user: person.user.as_deref().map(|facts| &facts.user),
             resources: &resources,
             issuer: &ctx.site.issuer,
-            pkce: pkce::verify(code.code_challenge.as_deref(), verifier),
+            pkce: pkce::check(code.code_challenge.as_deref(), verifier),
             key: Ok(()),
             may_receive: person.may(ctx, client, right),
             now: ctx.now,
@@ -131,7 +132,7 @@ async fn redeem(
     }
     let refresh_token = entitlement.issue_refresh.then(|| refresh_text::write(app, ctx, id, 0, &secret));
     let minted = mint::tokens(app, ctx, client, &entitlement, Some(id), person.user.as_deref()).await?;
-    app.metrics.token(GrantType::AuthorizationCode.as_str());
+    metrics().tokens.with_label_values(&[GrantType::AuthorizationCode.as_str()]).inc();
     Ok(minted.answer(refresh_token))
 }
 

@@ -12,6 +12,7 @@ use crate::domain::protocol::refusal::Refusal;
 use crate::domain::protocol::token::client_credentials::{
     ClientCredentialsFacts, ClientCredentialsRequest, check_client_credentials,
 };
+use crate::observe::metrics::metrics;
 use crate::service::{App, Error};
 
 /// Answers a token request of this grant.
@@ -30,6 +31,6 @@ pub async fn grant(app: &App, ctx: &Ctx, client: &Arc<Client>, form: &Params) ->
     };
     let entitlement = check_client_credentials(facts, &ClientCredentialsRequest { scope, resource: &resource })?;
     let minted = mint::tokens(app, ctx, client, &entitlement, None, None).await?;
-    app.metrics.token(GrantType::ClientCredentials.as_str());
+    metrics().tokens.with_label_values(&[GrantType::ClientCredentials.as_str()]).inc();
     Ok(minted.answer(None))
 }

@@ -4,13 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-
 use crate::context::Ctx;
 use crate::domain::model::client::Client;
-use crate::domain::protocol::access_token::{self, AccessToken, OpaquePayload};
+use crate::domain::protocol::access_token::{self, AccessToken};
 use crate::domain::protocol::may_receive::{PersonFacts, SessionFacts, Subject, SubjectFacts, may_receive};
+use crate::domain::protocol::opaque_token::{self, OpaquePayload};
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::domain::protocol::token_text::{self, Shape};
 use crate::keys;
@@ -77,13 +75,11 @@ pub async fn read(app: &App, ctx: &Ctx, text: &str) -> Result<Option<AccessToken
             Ok(verified) if !verified.key_gone => {
                 Ok(access_token::parse_access_token(verified.header.typ.as_deref(), &verified.payload).ok())
             }
-            Ok(_) | Err(keys::Error::Invalid(_)) => Ok(None),
+            Ok(_) | Err(keys::Error::Refused) => Ok(None),
             Err(error) => Err(error.into()),
         },
         Shape::OpaqueAccess(body) => {
-            let opened = URL_SAFE_NO_PAD
-                .decode(body)
-                .ok()
+            let opened = opaque_token::sealed_bytes(body)
                 .and_then(|sealed| app.sealer.open(ctx.realm.id, Purpose::AccessToken, &sealed, b""));
             let payload = opened.and_then(|bytes| OpaquePayload::from_bytes(&bytes));
             Ok(payload.map(|payload| payload.into_access_token(&ctx.site.issuer)))

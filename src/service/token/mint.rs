@@ -8,11 +8,11 @@ use crate::context::Ctx;
 use crate::domain::model::client::{AccessTokenFormat, Client};
 use crate::domain::model::ids::{GrantId, TokenId};
 use crate::domain::model::key::Algorithm;
-use crate::domain::protocol::access_token::{self, AccessTokenClaims, AccessTokenFacts, OpaquePayload};
+use crate::domain::protocol::access_token::{self, AccessTokenClaims, AccessTokenFacts};
 use crate::domain::protocol::id_token::{self, IdTokenClaims, IdTokenFacts};
 use crate::domain::protocol::jwt::JwsHeader;
+use crate::domain::protocol::opaque_token::{self, OpaquePayload};
 use crate::domain::protocol::token::Entitlement;
-use crate::domain::protocol::token_text::{self, TokenKind};
 use crate::keys::Signer;
 use crate::seal::Purpose;
 use crate::service::{App, Error};
@@ -73,7 +73,7 @@ pub async fn tokens(
         AccessTokenFormat::Opaque => {
             let payload = OpaquePayload::new(&facts).to_bytes();
             let sealed = app.sealer.seal(ctx.realm.id, Purpose::AccessToken, &payload, b"");
-            token_text::format(TokenKind::AccessToken, &URL_SAFE_NO_PAD.encode(sealed))
+            opaque_token::to_text(&sealed)
         }
     };
     let id_token = if entitlement.issue_id_token {

@@ -18,6 +18,7 @@ use crate::domain::protocol::token::Entitlement;
 use crate::domain::protocol::token::refresh_token::{
     FOREIGN_STREAK_ENDS, PresentedRefresh, RefreshFacts, RefreshLimits, RefreshOutcome, RefreshRequest, decide_refresh,
 };
+use crate::observe::metrics::metrics;
 use crate::service::session::end;
 use crate::service::{App, Error};
 use crate::store::batch::{RotateGrant, Rotated};
@@ -124,7 +125,7 @@ async fn answer(
     let next = token.generation.saturating_add(1);
     let refresh_token = refresh_text::write(app, ctx, grant.id, next, &token.secret);
     let minted = mint::tokens(app, ctx, client, &entitlement, Some(grant.id), person.user.as_deref()).await?;
-    app.metrics.token(GrantType::RefreshToken.as_str());
+    metrics().tokens.with_label_values(&[GrantType::RefreshToken.as_str()]).inc();
     Ok(minted.answer(Some(refresh_token)))
 }
 

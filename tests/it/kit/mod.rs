@@ -1,5 +1,11 @@
 //! The harness. Everything acts through public addresses, except where a name says `db_`.
 
+pub(crate) mod browser;
+pub(crate) mod db;
+pub(crate) mod flow;
+pub(crate) mod op;
+pub(crate) mod page;
 pub(crate) mod process;
+pub(crate) mod relying_party;
 pub(crate) mod services;
 pub(crate) mod webdriver;

@@ -1,10 +1,14 @@
 //! Facts that the tests of several rules share.
 
+use super::request::AuthorizeRequest;
+use super::table::{Facts, HintFact, Outcome, check};
 use crate::model::client::{AuthMethod, Client, ClientMetadata, GrantType};
 use crate::model::ids::{ClientKey, RealmId, ResourceId};
 use crate::model::realm::{Realm, RealmSettings};
 use crate::model::resource::Resource;
 use crate::model::timestamp::Timestamp;
+use crate::protocol::params::Params;
+use crate::protocol::refusal::OauthCode;
 
 const REALM: RealmId = RealmId::from_uuid(uuid::Uuid::from_u128(1));
 
@@ -52,4 +56,44 @@ pub(crate) fn resources() -> Vec<Resource> {
         introspection_clients: Vec::new(),
     };
     vec![resource(3, "https://orders.example/", "orders:read"), resource(4, "https://stock.example/", "stock:read")]
+}
+
+/// A request that passes every check.
+pub(crate) const GOOD: [(&str, &str); 7] = [
+    ("response_type", "code"),
+    ("client_id", "app"),
+    ("redirect_uri", "https://app.example/cb"),
+    ("scope", "openid email"),
+    ("state", "s1"),
+    ("code_challenge", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"),
+    ("code_challenge_method", "S256"),
+];
+
+/// The good request with some parameters set otherwise; an empty value takes one out.
+pub(crate) fn with(changes: &[(&str, &str)]) -> Params {
+    let kept = GOOD.iter().filter(|(name, _)| !changes.iter().any(|(other, _)| other == name));
+    Params::from_pairs(kept.chain(changes.iter().filter(|(_, value)| !value.is_empty())).copied())
+}
+
+/// What the table says to a changed request of a changed client.
+pub(crate) fn outcome_for(client: &Client, changes: &[(&str, &str)]) -> Outcome {
+    let (realm, resources) = (realm(), resources());
+    let facts = Facts { realm: &realm, client: Some(client), resources: &resources, id_token_hint: HintFact::Absent };
+    check(&with(changes), &facts)
+}
+
+/// The request that comes out of a change that is fine.
+pub(crate) fn request(changes: &[(&str, &str)]) -> AuthorizeRequest {
+    match outcome_for(&client(), changes) {
+        Outcome::Request(request) => *request,
+        other => panic!("{changes:?}: {other:?}"),
+    }
+}
+
+/// Code and reason of a change that is refused by redirect.
+pub(crate) fn refused(changes: &[(&str, &str)]) -> (OauthCode, &'static str) {
+    match outcome_for(&client(), changes) {
+        Outcome::Redirect(error) => (error.refusal.code, error.refusal.reason),
+        other => panic!("{changes:?}: {other:?}"),
+    }
 }

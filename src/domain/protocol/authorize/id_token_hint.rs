@@ -19,3 +19,24 @@ pub(super) fn check(asked: &Asked<'_>, request: &mut AuthorizeRequest) -> Result
         )),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::example;
+    use super::super::table::{Facts, Outcome, check};
+    use super::{HintFact, OauthCode};
+
+    #[test]
+    fn a_hint_names_a_subject_and_garbage_is_refused() {
+        let (realm, client) = (example::realm(), example::client());
+        let outcome = |id_token_hint| {
+            check(&example::with(&[]), &Facts { realm: &realm, client: Some(&client), resources: &[], id_token_hint })
+        };
+        let Outcome::Request(request) = outcome(HintFact::Subject { sub: "alice".to_owned() }) else {
+            panic!("refused")
+        };
+        assert_eq!(request.hint_sub.as_deref(), Some("alice"));
+        let Outcome::Redirect(error) = outcome(HintFact::Invalid) else { panic!("not refused") };
+        assert_eq!(error.refusal.code, OauthCode::InvalidRequest);
+    }
+}

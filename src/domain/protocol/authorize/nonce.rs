@@ -15,3 +15,19 @@ pub(super) fn check(asked: &Asked<'_>, request: &mut AuthorizeRequest) -> Result
     request.nonce = nonce.map(str::to_owned);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::example::{refused, request};
+    use super::*;
+
+    #[test]
+    fn a_nonce_is_kept_unchanged_up_to_its_limit() {
+        let long = "+%\u{1f511}x".repeat(NONCE_MAX / 4);
+        for nonce in [long.as_str(), "n", " a\tb "] {
+            assert_eq!(request(&[("nonce", nonce)]).nonce.as_deref(), Some(nonce));
+        }
+        assert_eq!(request(&[("nonce", "")]).nonce, None);
+        assert_eq!(refused(&[("nonce", &format!("{long}x"))]), (OauthCode::InvalidRequest, "nonce_too_long"));
+    }
+}

@@ -27,3 +27,49 @@ pub(super) fn check(asked: &Asked<'_>, request: &mut AuthorizeRequest) -> Result
     request.code_challenge = Some(challenge.to_owned());
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::example::{client, outcome_for, refused, request};
+    use super::super::table::Outcome;
+    use super::*;
+    use crate::model::client::AuthMethod;
+
+    #[test]
+    fn only_an_s256_challenge_is_taken() {
+        let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+        assert_eq!(request(&[]).code_challenge.as_deref(), Some(challenge));
+        for (changes, reason) in [
+            (&[("code_challenge", "")][..], "pkce_required"),
+            (&[("code_challenge", ""), ("code_challenge_method", "")], "pkce_required"),
+            (&[("code_challenge_method", "")], "pkce_method"),
+            (&[("code_challenge_method", "plain")], "pkce_method"),
+            (&[("code_challenge_method", "s256")], "pkce_method"),
+            (&[("code_challenge", "short")], "pkce_challenge_malformed"),
+            (&[("code_challenge", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM=")], "pkce_challenge_malformed"),
+        ] {
+            assert_eq!(refused(changes), (OauthCode::InvalidRequest, reason), "{changes:?}");
+        }
+    }
+
+    #[test]
+    fn a_public_client_cannot_be_excused_and_a_confidential_one_only_by_setting() {
+        let without = [("code_challenge", ""), ("code_challenge_method", "")];
+        for (method, required, passes) in [
+            (AuthMethod::None, Some(false), false),
+            (AuthMethod::ClientSecretBasic, None, false),
+            (AuthMethod::ClientSecretBasic, Some(true), false),
+            (AuthMethod::ClientSecretBasic, Some(false), true),
+        ] {
+            let mut client = client();
+            client.metadata.token_endpoint_auth_method = method;
+            client.metadata.require_pkce = required;
+            let outcome = outcome_for(&client, &without);
+            assert_eq!(matches!(outcome, Outcome::Request(_)), passes, "{method:?} {required:?}");
+            // Sent anyway, a challenge is held to its form and kept.
+            let kept =
+                matches!(outcome_for(&client, &[]), Outcome::Request(request) if request.code_challenge.is_some());
+            assert!(kept && !matches!(outcome_for(&client, &[("code_challenge", "")]), Outcome::Request(_)));
+        }
+    }
+}

@@ -28,3 +28,33 @@ pub(super) fn check(asked: &Asked<'_>, request: &mut AuthorizeRequest) -> Result
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::example::{refused, request};
+    use super::super::request::Prompt;
+    use super::*;
+
+    #[test]
+    fn order_and_repeats_are_free() {
+        for text in ["login consent select_account", "select_account login  consent login"] {
+            let expected = Prompt { none: false, login: true, consent: true, select_account: true };
+            assert_eq!(request(&[("prompt", text)]).prompt, expected);
+        }
+        assert_eq!(request(&[("prompt", "none none")]).prompt, Prompt { none: true, ..Prompt::default() });
+        assert_eq!(request(&[("prompt", "")]).prompt, Prompt::default());
+    }
+
+    #[test]
+    fn none_stands_alone_and_unknown_values_are_refused() {
+        for (text, reason) in [
+            ("none login", "prompt_none_mixed"),
+            ("select_account none", "prompt_none_mixed"),
+            ("create", "prompt_unknown"),
+            ("LOGIN", "prompt_unknown"),
+            ("login\tconsent", "prompt_unknown"),
+        ] {
+            assert_eq!(refused(&[("prompt", text)]), (OauthCode::InvalidRequest, reason), "{text}");
+        }
+    }
+}

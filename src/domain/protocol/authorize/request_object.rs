@@ -43,3 +43,35 @@ pub(super) fn state_inside(params: &Params) -> Option<String> {
     let payload: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).ok()?).ok()?;
     payload.get("state")?.as_str().map(str::to_owned)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::example::{client, outcome_for, refused};
+    use super::super::table::Outcome;
+    use super::*;
+
+    #[test]
+    fn each_is_refused_with_its_own_code() {
+        for (name, code) in [
+            ("request", OauthCode::RequestNotSupported),
+            ("request_uri", OauthCode::RequestUriNotSupported),
+            ("registration", OauthCode::RegistrationNotSupported),
+        ] {
+            // Before all else: what the object holds may be what seems to be missing.
+            assert_eq!(refused(&[(name, "x"), ("response_type", ""), ("scope", "")]).0, code);
+        }
+    }
+
+    #[test]
+    fn a_state_inside_the_object_comes_back_with_the_refusal() {
+        let object = format!("e30.{}.", URL_SAFE_NO_PAD.encode(r#"{"state":"in side","nonce":"n"}"#));
+        for (outer, expected) in [("", Some("in side")), ("outer", Some("outer"))] {
+            let changes = [("request", object.as_str()), ("state", outer)];
+            let Outcome::Redirect(error) = outcome_for(&client(), &changes) else { panic!("{outer}") };
+            assert_eq!(error.state.as_deref(), expected);
+        }
+        for garbage in ["", "x", "x.y.z", "e30.e30.", "e30.W10.", "e30.eyJzdGF0ZSI6MX0."] {
+            assert_eq!(state_inside(&Params::from_pairs([("request", garbage)])), None, "{garbage}");
+        }
+    }
+}

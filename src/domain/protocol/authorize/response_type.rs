@@ -34,3 +34,29 @@ pub(super) fn check(asked: &Asked<'_>, _: &mut AuthorizeRequest) -> Result<(), R
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::example::{client, outcome_for, refused};
+    use super::super::table::Outcome;
+    use super::*;
+
+    #[test]
+    fn only_code_is_supported() {
+        assert_eq!(refused(&[("response_type", "")]), (OauthCode::InvalidRequest, "response_type_missing"));
+        for other in
+            ["token", "id_token", "code id_token", "code token", "code code", "none", "CODE", "id_token<script>"]
+        {
+            let expected = (OauthCode::UnsupportedResponseType, "response_type_unsupported");
+            assert_eq!(refused(&[("response_type", other)]), expected, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_client_without_the_code_grant_is_unauthorized() {
+        let mut machine = client();
+        machine.metadata.grant_types = vec![GrantType::ClientCredentials];
+        let Outcome::Redirect(error) = outcome_for(&machine, &[]) else { panic!("not refused") };
+        assert_eq!(error.refusal.code, OauthCode::UnauthorizedClient);
+    }
+}

@@ -19,8 +19,43 @@ pub(super) fn check(asked: &Asked<'_>, request: &mut AuthorizeRequest) -> Result
     let in_question =
         |resource: &&Resource| request.resources.is_empty() || request.resources.contains(&resource.identifier);
     let resources: Vec<&Resource> = allowed(asked.client, asked.facts.resources).filter(in_question).collect();
-    let granted = grantable(&parse(text)?, asked.client, resources)?;
+    let granted = grantable(&parse(text)?, asked.client, &resources)?;
     request.scope = granted.scope;
     request.scope_differs = granted.differs;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::example::{refused, request};
+    use super::*;
+
+    #[test]
+    fn unknown_scopes_are_left_out_and_the_difference_noted() {
+        for (asked, expected, differs) in [
+            ("openid email", &["openid", "email"][..], false),
+            ("offline_access email openid openid unknown:x", &["offline_access", "email", "openid"], true),
+            ("email", &["email"], false),
+            ("openid orders:read", &["openid", "orders:read"], false),
+            // Registered for the client, but of a resource that it may not name.
+            ("openid stock:read", &["openid"], true),
+        ] {
+            let request = request(&[("scope", asked)]);
+            assert_eq!((request.scope.as_slice(), request.scope_differs), (&owned(expected)[..], differs), "{asked}");
+        }
+        assert!(!request(&[("scope", "email")]).is_openid());
+    }
+
+    #[test]
+    fn nothing_known_missing_or_malformed_is_invalid_scope() {
+        for (asked, reason) in
+            [("", "scope_missing"), ("nope", "scope_unknown"), ("phone", "scope_unknown"), ("a\"b", "scope_malformed")]
+        {
+            assert_eq!(refused(&[("scope", asked)]), (OauthCode::InvalidScope, reason), "{asked}");
+        }
+    }
+
+    fn owned(scopes: &[&str]) -> Vec<String> {
+        scopes.iter().map(|scope| (*scope).to_owned()).collect()
+    }
 }

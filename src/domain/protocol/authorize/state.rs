@@ -40,3 +40,37 @@ pub(super) fn for_refusal(params: &Params, mode: ResponseMode) -> Option<String>
 fn is_carried(state: &str, mode: ResponseMode) -> bool {
     mode != ResponseMode::FormPost || !state.contains(['\0', '\r', '\n'])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::example::{client, outcome_for, request};
+    use super::super::table::Outcome;
+    use super::*;
+
+    #[test]
+    fn a_state_comes_back_byte_for_byte() {
+        let long = "s".repeat(STATE_MAX);
+        for state in ["n+eBY2D%2F==&x=1 \u{e9}", "\"></form><script>", "\u{1f511}", "a\r\nb\0", long.as_str()] {
+            assert_eq!(request(&[("state", state)]).state.as_deref(), Some(state));
+            let Outcome::Redirect(error) = outcome_for(&client(), &[("state", state), ("scope", "nope")]) else {
+                panic!("{state}")
+            };
+            assert_eq!(error.state.as_deref(), Some(state));
+        }
+        assert_eq!(request(&[("state", "")]).state, None);
+    }
+
+    #[test]
+    fn what_cannot_be_carried_is_refused_and_not_echoed() {
+        let long = "s".repeat(STATE_MAX + 1);
+        for (state, mode, reason) in [
+            (long.as_str(), "query", "state_too_long"),
+            ("a\nb", "form_post", "state_not_carried"),
+            ("a\0b", "form_post", "state_not_carried"),
+        ] {
+            let changes = [("state", state), ("response_mode", mode)];
+            let Outcome::Redirect(error) = outcome_for(&client(), &changes) else { panic!("{reason}") };
+            assert_eq!((error.refusal.reason, error.state), (reason, None));
+        }
+    }
+}

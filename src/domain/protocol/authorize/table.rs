@@ -86,7 +86,7 @@ pub const SINGLE: [&str; 19] = [
 
 /// The checks that answer by redirect, in order. `resource` stands before `scope`, since the resources
 /// decide which scopes are known; `max_age` knows `require_auth_time`.
-const CHECKS: [(&str, Check); 13] = [
+const CHECKS: [(&str, Check); 12] = [
     ("single", |asked, _| asked.params.check_single(&SINGLE).map_err(Refusal::from)),
     ("request_object", request_object::check),
     ("state", state::check),
@@ -99,7 +99,6 @@ const CHECKS: [(&str, Check); 13] = [
     ("prompt", prompt::check),
     ("max_age", max_age::check),
     ("id_token_hint", id_token_hint::check),
-    ("hints", hints::check),
 ];
 
 /// Runs the table.
@@ -123,6 +122,8 @@ pub fn check(params: &Params, facts: &Facts<'_>) -> Outcome {
             return Outcome::Redirect(ErrorRedirect { redirect_uri, response_mode, state, refusal });
         }
     }
+    // Wishes cannot fail.
+    hints::fill(&asked, &mut request);
     Outcome::Request(Box::new(request))
 }
 
@@ -145,5 +146,143 @@ fn blank(client: &Client, redirect_uri: &str) -> AuthorizeRequest {
         code_challenge: None,
         resources: Vec::new(),
         require_auth_time: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::example;
+    use super::super::response::{Answer, parameters};
+    use super::*;
+    use crate::protocol::redirect_uri::append;
+    use crate::protocol::refusal::OauthCode;
+
+    fn page(changes: &[(&str, &str)]) -> &'static str {
+        match example::outcome_for(&example::client(), changes) {
+            Outcome::Page(refusal) => refusal.reason,
+            other => panic!("{changes:?}: {other:?}"),
+        }
+    }
+
+    fn outcome_of(query: &str) -> Outcome {
+        let (realm, client) = (example::realm(), example::client());
+        let facts = Facts { realm: &realm, client: Some(&client), resources: &[], id_token_hint: HintFact::Absent };
+        check(&Params::parse(query.as_bytes()).unwrap(), &facts)
+    }
+
+    #[test]
+    fn a_good_request_comes_out_typed() {
+        let request = example::request(&[]);
+        assert_eq!((request.client_id.as_str(), request.redirect_uri.as_str()), ("app", "https://app.example/cb"));
+        assert_eq!(request.state.as_deref(), Some("s1"));
+        assert!(request.is_openid());
+        // The redirect URI is kept as sent, with the port of this run.
+        let request = example::request(&[("redirect_uri", "http://localhost:4711/cb")]);
+        assert_eq!(request.redirect_uri, "http://localhost:4711/cb");
+        let stored = serde_json::to_string(&request).unwrap();
+        assert_eq!(serde_json::from_str::<AuthorizeRequest>(&stored).unwrap(), request);
+    }
+
+    #[test]
+    fn nothing_is_sent_anywhere_until_client_and_redirect_uri_are_established() {
+        for (changes, reason) in [
+            (&[("client_id", "")][..], "client_id_missing"),
+            (&[("client_id", "<img src=x onerror=alert(1)>")], "client_unknown"),
+            (&[("client_id", "APP")], "client_unknown"),
+            (&[("redirect_uri", "")], "redirect_uri_missing"),
+            (&[("redirect_uri", "javascript:alert(1)//")], "redirect_uri_not_registered"),
+            (&[("redirect_uri", "https://app.example/cb/")], "redirect_uri_not_registered"),
+            (
+                &[("redirect_uri", "https://app.example/cb"), ("redirect_uri", "https://e.example")],
+                "parameter_repeated",
+            ),
+            (&[("client_id", "app"), ("client_id", "app")], "parameter_repeated"),
+            // An object that may hold the right one does not help.
+            (&[("redirect_uri", "https://e.example"), ("request", "e30.e30.")], "redirect_uri_not_registered"),
+        ] {
+            assert_eq!(page(changes), reason, "{changes:?}");
+        }
+    }
+
+    #[test]
+    fn a_disabled_or_absent_client_gets_a_page() {
+        let realm = example::realm();
+        let mut client = example::client();
+        client.enabled = false;
+        for (client, reason) in [(Some(&client), "client_disabled"), (None, "client_unknown")] {
+            let facts = Facts { realm: &realm, client, resources: &[], id_token_hint: HintFact::Absent };
+            let Outcome::Page(refusal) = check(&example::with(&[]), &facts) else { panic!("{reason}") };
+            assert_eq!((refusal.code, refusal.reason), (OauthCode::InvalidClient, reason));
+        }
+    }
+
+    #[test]
+    fn a_known_parameter_sent_twice_is_refused_by_redirect() {
+        for name in SINGLE.into_iter().filter(|name| !matches!(*name, "client_id" | "redirect_uri")) {
+            let twice = [(name, "x"), (name, "x")];
+            assert_eq!(example::refused(&twice), (OauthCode::InvalidRequest, "parameter_repeated"), "{name}");
+        }
+        let Outcome::Redirect(error) =
+            example::outcome_for(&example::client(), &[("scope", "openid"), ("scope", "openid")])
+        else {
+            panic!("not refused")
+        };
+        assert_eq!(error.state.as_deref(), Some("s1"));
+        assert_eq!(error.refusal.description, "parameter scope is sent more than once");
+    }
+
+    #[test]
+    fn a_state_sent_twice_or_broken_is_not_echoed() {
+        let good = "response_type=code&client_id=app&redirect_uri=https%3A%2F%2Fapp.example%2Fcb&scope=openid";
+        for query in [
+            format!("{good}&state=a&state=b"),
+            format!("{good}&state=a&state=a&request=x"),
+            format!("{good}&state=%zz"),
+            format!("{good}&state=%ff"),
+        ] {
+            let Outcome::Redirect(error) = outcome_of(&query) else { panic!("{query}") };
+            assert_eq!((error.refusal.code, error.state), (OauthCode::InvalidRequest, None), "{query}");
+        }
+    }
+
+    #[test]
+    fn empty_is_absent_and_unknown_is_ignored() {
+        let query = "response_type=code&client_id=app&redirect_uri=http%3A%2F%2Flocalhost%3A1%2Fcb&scope=openid\
+            &code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256\
+            &prompt=&max_age=&nonce=&request=&foo=1&foo=2&bar=%zz";
+        let Outcome::Request(request) = outcome_of(query) else { panic!("refused") };
+        assert_eq!((request.max_age, request.nonce, request.state), (None, None, None));
+    }
+
+    proptest! {
+        #[test]
+        fn no_query_makes_it_panic_or_redirect_to_a_stranger(
+            query in "((client_id=app|redirect_uri=https://(app|evil)\\.example/cb|response_type=code|scope=openid\
+                |state=[a%+]{0,3}|prompt=(none|login)|max_age=[0-9-]{0,3}|\\PC{0,6})&){0,12}",
+        ) {
+            match outcome_of(&query) {
+                Outcome::Page(_) => {}
+                Outcome::Request(request) => prop_assert_eq!(request.redirect_uri, "https://app.example/cb"),
+                Outcome::Redirect(error) => prop_assert_eq!(error.redirect_uri, "https://app.example/cb"),
+            }
+        }
+
+        #[test]
+        fn a_state_survives_from_query_to_answer(state in "\\PC{1,40}") {
+            let mut pairs = example::GOOD.to_vec();
+            pairs.retain(|(name, _)| *name != "state");
+            let query = form_urlencoded::Serializer::new(String::new())
+                .extend_pairs(pairs)
+                .append_pair("state", &state)
+                .finish();
+            let Outcome::Request(request) = outcome_of(&query) else { return Err(TestCaseError::fail("refused")) };
+            let answer = parameters(Answer::Code("c"), request.state.as_deref(), "https://op.example");
+            let uri = append(&request.redirect_uri, &answer);
+            let (_, query) = uri.split_once('?').unwrap();
+            let answered = Params::parse(query.as_bytes()).unwrap();
+            prop_assert_eq!(answered.get("state"), Some(state.as_str()));
+        }
     }
 }

@@ -287,3 +287,6 @@ fn entitle(facts: CodeFacts<'_>, request: &CodeRequest<'_>) -> Result<Entitlemen
         offline: terms.offline,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -111,3 +111,88 @@ fn registered(client: &Client, realm: &[Resource]) -> Vec<String> {
         |each: &&Resource| client.metadata.resources.iter().any(|own| super::resource::is_same(own, &each.identifier));
     realm.iter().filter(is_registered).map(|each| each.identifier.clone()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::client::AuthMethod;
+    use crate::protocol::sample::{self, API, FILES, ISSUER};
+
+    fn ask(
+        change: impl FnOnce(&mut Client),
+        scope: Option<&str>,
+        resource: &[&str],
+    ) -> Result<Entitlement, (OauthCode, &'static str)> {
+        let mut client = sample::client();
+        change(&mut client);
+        let facts = ClientCredentialsFacts {
+            client: &client,
+            resources: &sample::resources(),
+            issuer: ISSUER,
+            may_receive: Ok(()),
+        };
+        check_client_credentials(facts, &ClientCredentialsRequest { scope, resource })
+            .map_err(|refusal| (refusal.code, refusal.reason))
+    }
+
+    #[test]
+    fn a_client_speaks_for_itself_without_id_and_refresh_token() {
+        let given = ask(|_| {}, None, &[]).unwrap();
+        assert_eq!(given.subject, Subject::Client { sub: "web".to_owned() });
+        assert_eq!(given.scope, sample::words("read write"), "nothing about persons");
+        assert_eq!(given.audience, [ISSUER]);
+        assert!(!given.issue_id_token && !given.issue_refresh && !given.offline);
+        assert_eq!((given.sid, given.auth_time), (None, None));
+    }
+
+    #[test]
+    fn scope_is_asked_and_registered() {
+        assert_eq!(ask(|_| {}, Some("write"), &[]).unwrap().scope, ["write"]);
+        assert_eq!(ask(|_| {}, Some(""), &[]).unwrap().scope, sample::words("read write"));
+        let refused = |scope| ask(|_| {}, Some(scope), &[]).unwrap_err();
+        assert_eq!(refused("read admin"), (OauthCode::InvalidScope, "scope_not_registered"));
+        assert_eq!(refused("openid read"), (OauthCode::InvalidScope, "scope_of_persons"));
+        assert_eq!(refused("offline_access"), (OauthCode::InvalidScope, "scope_of_persons"));
+    }
+
+    #[test]
+    fn the_audience_is_the_resource_asked_for() {
+        let given = ask(|_| {}, Some("read"), &["https://api.example.com/"]).unwrap();
+        assert_eq!((given.audience, given.scope), (vec![API.to_owned()], sample::words("read")));
+        let two = ask(|_| {}, None, &[API, FILES]).unwrap();
+        assert_eq!(two.audience, [API, FILES]);
+        let elsewhere = ask(|_| {}, Some("read"), &[FILES]).unwrap();
+        assert!(elsewhere.scope.is_empty(), "read is a word of the other resource");
+        for (change, resource) in [
+            ((|_| {}) as fn(&mut Client), "https://unknown.example"),
+            (|client| client.metadata.resources.clear(), API),
+            (
+                |client| client.metadata.resources = vec!["https://unknown.example".to_owned()],
+                "https://unknown.example",
+            ),
+        ] {
+            assert_eq!(ask(change, None, &[resource]).unwrap_err().0, OauthCode::InvalidTarget, "{resource}");
+        }
+    }
+
+    #[test]
+    fn a_public_or_unregistered_client_is_refused() {
+        let public = |client: &mut Client| client.metadata.token_endpoint_auth_method = AuthMethod::None;
+        assert_eq!(ask(public, None, &[]).unwrap_err(), (OauthCode::UnauthorizedClient, "client_public"));
+        let unregistered = |client: &mut Client| client.metadata.grant_types = vec![GrantType::RefreshToken];
+        let want = (OauthCode::UnauthorizedClient, "grant_type_not_registered");
+        assert_eq!(ask(unregistered, None, &[]).unwrap_err(), want);
+    }
+
+    #[test]
+    fn who_may_not_receive_gets_nothing() {
+        let facts = ClientCredentialsFacts {
+            client: &sample::client(),
+            resources: &[],
+            issuer: ISSUER,
+            may_receive: Err(Refusal::new(OauthCode::UnauthorizedClient, "realm_disabled", "no")),
+        };
+        let refusal = check_client_credentials(facts, &ClientCredentialsRequest::default()).unwrap_err();
+        assert_eq!(refusal.reason, "realm_disabled");
+    }
+}

@@ -293,3 +293,6 @@ fn still_allowed(grant: &Grant, client: &Client, consent: Option<&Consent>) -> V
 const fn invalid(reason: &'static str) -> Refusal {
     Refusal::new(OauthCode::InvalidGrant, reason, "the refresh token is not valid")
 }
+
+#[cfg(test)]
+mod tests;

@@ -93,3 +93,55 @@ pub(super) fn fit(
     }
     Target { resources, audience, scope }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOST: &str = "https://mcp.example.com";
+    const DEEP: &str = "https://mcp.example.com/mcp";
+
+    fn granted() -> Vec<String> {
+        vec![HOST.to_owned(), DEEP.to_owned()]
+    }
+
+    #[test]
+    fn a_root_path_is_no_path_and_deeper_ones_are_kept() {
+        let same = [(HOST, "https://mcp.example.com/"), (DEEP, DEEP), ("urn:api", "urn:api")];
+        let other = [
+            (DEEP, "https://mcp.example.com/mcp/"),
+            (HOST, DEEP),
+            (HOST, "https://mcp.example.com//"),
+            (HOST, "http://mcp.example.com"),
+            (HOST, "https://mcp.example.com.evil.example/"),
+            ("urn:api", "urn:api/"),
+        ];
+        for (one, two) in same {
+            assert!(is_same(one, two) && is_same(two, one), "{one} {two}");
+        }
+        for (one, two) in other {
+            assert!(!is_same(one, two) && !is_same(two, one), "{one} {two}");
+        }
+    }
+
+    #[test]
+    fn narrowing_is_allowed_and_widening_is_not() {
+        assert_eq!(narrow(&[], &granted()), Ok(granted()));
+        assert_eq!(narrow(&[""], &granted()), Ok(granted()), "empty counts as left out");
+        assert_eq!(narrow(&["https://mcp.example.com/"], &granted()), Ok(vec![HOST.to_owned()]));
+        assert_eq!(narrow(&[DEEP, DEEP], &granted()), Ok(vec![DEEP.to_owned()]));
+        assert_eq!(narrow(&[DEEP, HOST], &granted()), Ok(vec![DEEP.to_owned(), HOST.to_owned()]));
+        let many = vec![HOST; 21];
+        let wrong: [&[&str]; 5] = [
+            &["https://x.example/"],
+            &[HOST, "https://x.example"],
+            &["https://mcp.example.com/#f"],
+            &["mcp.example.com"],
+            &many,
+        ];
+        for asked in wrong {
+            assert_eq!(narrow(asked, &granted()).unwrap_err().code, OauthCode::InvalidTarget, "{asked:?}");
+        }
+        assert!(narrow(&[HOST], &[]).is_err());
+    }
+}

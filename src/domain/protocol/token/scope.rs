@@ -53,3 +53,37 @@ pub(super) fn check_no_wider(asked: &[String], granted: &[String]) -> Result<(),
         )),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::sample::words;
+
+    #[test]
+    fn tokens_are_taken_once_in_the_order_sent() {
+        assert_eq!(parse("openid read openid  write "), Ok(words("openid read write")));
+        assert_eq!(parse(""), Ok(Vec::new()));
+        assert_eq!(parse("https://a.example/x!~"), Ok(words("https://a.example/x!~")));
+    }
+
+    #[test]
+    fn other_signs_are_refused() {
+        for wrong in ["a\"b", "a\\b", "a\tb", "a\nb", "\u{e9}", "\u{7f}", &"x".repeat(4_097)] {
+            assert_eq!(parse(wrong).unwrap_err().code, OauthCode::InvalidScope, "{wrong:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in "\\PC{0,100}") {
+            let _ = parse(&text);
+        }
+
+        #[test]
+        fn what_reads_reads_the_same_again(text in "[ -~]{0,60}") {
+            if let Ok(once) = parse(&text) {
+                proptest::prop_assert_eq!(parse(&once.join(" ")), Ok(once));
+            }
+        }
+    }
+}

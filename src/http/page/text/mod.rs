@@ -25,9 +25,10 @@ pub fn get(language: Language, key: Key) -> &'static str {
 /// A message with its placeholders filled in.
 #[must_use]
 pub fn fill(language: Language, key: Key, values: &[(&str, &str)]) -> String {
-    markup::substitute(get(language, key), |out, name| match find(values, name) {
-        Some(value) => out.push_str(value),
-        None => {
+    markup::substitute(get(language, key), |out, name| {
+        if let Some(value) = find(values, name) {
+            out.push_str(value);
+        } else {
             out.push('{');
             out.push_str(name);
             out.push('}');

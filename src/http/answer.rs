@@ -14,7 +14,7 @@ use crate::domain::protocol::refusal::Refusal;
 use crate::http::extract::call::Call;
 use crate::http::page::{FormPostPage, clean_title};
 use crate::http::render::note::Note;
-use crate::http::render::{page, redirect};
+use crate::http::render::{page, redirect, target};
 
 /// A code for the client.
 #[must_use]
@@ -63,7 +63,7 @@ fn send(call: &Call, to: &To<'_>, title: &str, answer: Answer<'_>) -> Response<B
                 fields: fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
                 client_title: clean_title(title),
             };
-            let target = redirect_uri::form_source(to.uri);
+            let target = target::csp_source(to.uri);
             let mut response = page::html(call, StatusCode::OK, &form, &[&target]);
             response.headers_mut().insert(http::header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
             response

@@ -1,0 +1,125 @@
+//! `doorward doctor`: looks at configuration, database, keys, clock and addresses, and says how to
+//! mend what is wrong.
+
+use std::net::ToSocketAddrs;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::{Failure, say};
+use crate::boot::build::{self, Purpose};
+use crate::config::Config;
+use crate::service::admin::doctor::{Check, Found, examine};
+
+/// Options of `doctor`.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status 0 when everything works, 1 when something does not.
+
+Examples:
+  doorward doctor
+  doorward doctor --config /etc/doorward.toml --json")]
+pub struct DoctorArgs {
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Examines.
+///
+/// # Errors
+/// When something does not work, after all was examined.
+pub async fn run(args: DoctorArgs, config: Config) -> Result<(), Failure> {
+    let mut checks = vec![Check::well("configuration", "read and understood"), address(&config)];
+    checks.push(resolves(&config).await);
+    checks.extend(opened(config).await);
+    if args.json {
+        say::data(&Value::from(checks.iter().map(row).collect::<Vec<_>>()).to_string());
+    } else {
+        for check in &checks {
+            print(check);
+        }
+    }
+    match checks.iter().filter(|check| matches!(check.found, Found::Bad { .. })).count() {
+        0 => Ok(()),
+        count => Err(Failure::Other(format!("{count} of {} checks failed", checks.len()))),
+    }
+}
+
+/// The database and all that needs it.
+async fn opened(config: Config) -> Vec<Check> {
+    const DATABASE: &str = "database";
+    let mut checks = Vec::new();
+    match build::open_store(&config).await {
+        Ok(store) => {
+            checks.push(match store.migration_status().await {
+                Ok(status) => match status.iter().filter(|(_, applied)| !applied).count() {
+                    0 => Check::well(DATABASE, format!("answers, {} migrations applied", status.len())),
+                    count if config.database.is_embedded() || config.database.auto_migrate => {
+                        Check::well(DATABASE, format!("answers; {count} migrations will be applied at the next start"))
+                    }
+                    count => Check::bad(DATABASE, format!("{count} migrations are pending"), "doorward migrate"),
+                },
+                Err(error) => Check::bad(DATABASE, error.to_string(), "check database.url and the account's rights"),
+            });
+            store.close().await;
+        }
+        Err(failure) => {
+            checks.push(Check::bad(DATABASE, failure.to_string(), "start the database, check database.url"));
+            return checks;
+        }
+    }
+    match build::app(config, Purpose::Command).await {
+        Ok(app) => {
+            checks.push(Check::well("master key", "fits the database"));
+            checks.extend(examine(&app).await);
+            app.store.close().await;
+        }
+        Err(failure) => {
+            checks.push(Check::bad("master key and handles", failure.to_string(), "mend this first, then run doctor again"));
+        }
+    }
+    checks
+}
+
+fn address(config: &Config) -> Check {
+    const NAME: &str = "public_url";
+    let url = &config.server.public_url;
+    if url.is_https() {
+        Check::well(NAME, url.as_str())
+    } else if url.is_loopback() {
+        Check::odd(NAME, format!("{} serves this machine only", url.as_str()), "set public_url to the https address that people use")
+    } else {
+        Check::bad(NAME, format!("{} is not https", url.as_str()), "set public_url to an https address")
+    }
+}
+
+async fn resolves(config: &Config) -> Check {
+    const NAME: &str = "public_url's host";
+    let host = config.server.public_url.host().trim_matches(['[', ']']).to_owned();
+    let asked = host.clone();
+    let found = tokio::task::spawn_blocking(move || (asked.as_str(), 443).to_socket_addrs().map(Iterator::count)).await;
+    match found {
+        Ok(Ok(count)) if count > 0 => Check::well(NAME, format!("{host} has {count} addresses")),
+        _ => Check::odd(NAME, format!("{host} has no address as seen from here"), "add it to the name service"),
+    }
+}
+
+fn row(check: &Check) -> Value {
+    match &check.found {
+        Found::Well(what) => json!({ "check": check.name, "found": "well", "what": what }),
+        Found::Odd { what, remedy } => json!({ "check": check.name, "found": "odd", "what": what, "remedy": remedy }),
+        Found::Bad { what, remedy } => json!({ "check": check.name, "found": "bad", "what": what, "remedy": remedy }),
+    }
+}
+
+fn print(check: &Check) {
+    let (word, what, remedy) = match &check.found {
+        Found::Well(what) => ("ok ", what, None),
+        Found::Odd { what, remedy } => ("odd", what, Some(remedy)),
+        Found::Bad { what, remedy } => ("BAD", what, Some(remedy)),
+    };
+    say::data(&format!("{word}  {}: {what}", check.name));
+    if let Some(remedy) = remedy {
+        say::data(&format!("     mend: {remedy}"));
+    }
+}

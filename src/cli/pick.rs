@@ -1,0 +1,92 @@
+//! What several commands need: the realm and the person that an argument names, and a secret from
+//! stdin or the terminal, never from the arguments, which every process on the machine can read.
+
+use std::io::{IsTerminal, Read};
+use std::process::{Command, Stdio};
+
+use clap::Args;
+
+use super::{Failure, say};
+use crate::domain::model::realm::{MAIN_REALM, Realm};
+use crate::domain::model::secret::Secret;
+use crate::domain::model::user::User;
+use crate::service::{App, admin};
+
+/// In which realm.
+#[derive(Debug, Clone, Args)]
+pub struct InRealm {
+    /// The realm.
+    #[arg(long, value_name = "REALM", default_value = MAIN_REALM)]
+    pub realm: String,
+}
+
+impl InRealm {
+    /// The realm that was named.
+    ///
+    /// # Errors
+    /// When there is none of this name; the text says which there are.
+    pub async fn find(&self, app: &App) -> Result<Realm, Failure> {
+        if let Some(realm) = admin::realm::find(app, &self.realm).await? {
+            return Ok(realm);
+        }
+        let names: Vec<_> = admin::realm::list(app).await?.into_iter().map(|realm| realm.name).collect();
+        Err(Failure::Other(if names.is_empty() {
+            format!("there is no realm {} yet: doorward apply with a file that declares it", self.realm)
+        } else {
+            format!("there is no realm {}; there are {}", self.realm, names.join(", "))
+        }))
+    }
+}
+
+/// The person whom a name means.
+///
+/// # Errors
+/// When it means nobody.
+pub async fn user(app: &App, realm: &Realm, name: &str) -> Result<User, Failure> {
+    admin::user::find(app, realm, name)
+        .await?
+        .ok_or_else(|| Failure::Other(format!("nobody in the realm {} is called {name}", realm.name)))
+}
+
+/// The longest secret that is read.
+const MAX_BYTES: u64 = 4096;
+
+/// A secret: asked for twice at a terminal, else all of stdin without the line end.
+///
+/// # Errors
+/// When nothing came, or two different things.
+pub fn secret(what: &str) -> Result<Secret, Failure> {
+    if !std::io::stdin().is_terminal() {
+        let mut text = String::new();
+        let read = std::io::stdin().lock().take(MAX_BYTES + 1).read_to_string(&mut text);
+        read.map_err(|error| Failure::Usage(format!("stdin cannot be read: {error}")))?;
+        let end = text.strip_suffix('\n').map_or(text.len(), |rest| rest.strip_suffix('\r').unwrap_or(rest).len());
+        text.truncate(end);
+        return if text.is_empty() {
+            Err(Failure::Usage(format!("stdin holds no {what}: pipe it in, or run this at a terminal")))
+        } else {
+            Ok(Secret::new(text))
+        };
+    }
+    let first = ask(&format!("New {what}, not shown while you type:"))?;
+    let second = ask("Once more:")?;
+    if first == second { Ok(first) } else { Err(Failure::Other("the two were not the same; nothing was changed".to_owned())) }
+}
+
+fn ask(question: &str) -> Result<Secret, Failure> {
+    say::note(question);
+    let quiet = echo("-echo");
+    let mut line = String::new();
+    let read = std::io::stdin().read_line(&mut line);
+    if quiet {
+        echo("echo");
+    }
+    read.map_err(|error| Failure::Other(format!("the terminal cannot be read: {error}")))?;
+    line.truncate(line.trim_end_matches(['\r', '\n']).len());
+    Ok(Secret::new(line))
+}
+
+/// Switches the terminal's echo; a terminal without `stty` shows what is typed.
+fn echo(mode: &str) -> bool {
+    Command::new("stty").arg(mode).stdin(Stdio::inherit()).stderr(Stdio::null()).status().is_ok_and(|done| done.success())
+}

@@ -1,0 +1,118 @@
+//! An authorization request begins: checked, answered at once where nobody needs to be asked, else
+//! kept for the browser while a person signs in. Shared by the endpoint, the hand-over of a POST, and
+//! pages whose browser lost its cookie.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use http::Response;
+use http::header::HeaderValue;
+
+use super::answer;
+use super::extract::call::Call;
+use super::render::{page, redirect};
+use super::signin::{self, Pending, address, browser_or_new, set_cookie};
+use crate::domain::model::client::Client;
+use crate::domain::protocol::authorize::request::AuthorizeRequest;
+use crate::domain::protocol::authorize::table::Outcome;
+use crate::domain::protocol::params::Params;
+use crate::domain::signin::next_step::Step;
+use crate::service::Error;
+use crate::service::authorize::{issue, start};
+use crate::service::signin::engine::{self, Standing};
+use crate::service::signin::flow::{self, Flow};
+
+/// Begins a request from its query: answers it at once where nobody needs to be asked, else keeps it
+/// and goes to the first page.
+///
+/// # Errors
+/// When facts cannot be read.
+pub async fn begin(call: &Call, query: &str) -> Result<Response<Body>, Error> {
+    let (request, client) = match check(call, query).await? {
+        Checked::Request(request, client) => (request, client),
+        Checked::Answered(response) => return Ok(response),
+    };
+    let signed_in = signin::signed_in(call).await?;
+    let (browser, cookie) = browser_or_new(call);
+    let mut flow = Flow {
+        owner: browser.owner(),
+        request,
+        client: client.key,
+        query: query.to_owned(),
+        started_at: call.ctx.now,
+        fresh: None,
+        consented: false,
+    };
+    let standing = Standing { client: &client, flow: &flow, signed_in: signed_in.as_ref() };
+    let step = engine::decide(&call.app, &call.ctx, &standing).await?;
+    let page = match (step, &signed_in) {
+        (Step::Issue { scope }, Some(signed_in)) => {
+            let facts = issue::Facts { client: &client, request: &flow.request, signed_in, scope };
+            let code = issue::code(&call.app, &call.ctx, facts).await?;
+            return Ok(answer::success(call, &flow.request, &client, &code));
+        }
+        (Step::Refuse(refusal), _) => return Ok(answer::refusal(call, &flow.request, &client, &refusal)),
+        (Step::Consent { .. }, Some(_)) => "/consent",
+        (Step::Password { .. } | Step::Issue { .. } | Step::Consent { .. }, _) => "/login",
+    };
+    flow.started_at = call.ctx.now;
+    let handle = flow::create(&call.app, &call.ctx, browser, &flow).await?;
+    let mut response = redirect::see_other(&address(call, page, handle));
+    set_cookie(&mut response, cookie);
+    Ok(response)
+}
+
+/// A request that was kept for this browser, or its answer.
+pub enum Kept {
+    /// Kept; the cookie binds the browser.
+    Pending {
+        /// The pending request.
+        pending: Box<Pending>,
+        /// The cookie to set, when the browser had none.
+        cookie: Option<HeaderValue>,
+    },
+    /// It could not be kept; this is the answer.
+    Answered(Response<Body>),
+}
+
+/// Keeps a request without looking at who is signed in: for a browser that lost its cookie.
+///
+/// # Errors
+/// When facts cannot be read.
+pub async fn keep(call: &Call, query: &str) -> Result<Kept, Error> {
+    let (request, client) = match check(call, query).await? {
+        Checked::Request(request, client) => (request, client),
+        Checked::Answered(response) => return Ok(Kept::Answered(response)),
+    };
+    let (browser, cookie) = browser_or_new(call);
+    let flow = Flow {
+        owner: browser.owner(),
+        request,
+        client: client.key,
+        query: query.to_owned(),
+        started_at: call.ctx.now,
+        fresh: None,
+        consented: false,
+    };
+    let handle = flow::create(&call.app, &call.ctx, browser, &flow).await?;
+    Ok(Kept::Pending { pending: Box::new(Pending { browser, handle, flow, client }), cookie })
+}
+
+enum Checked {
+    Request(AuthorizeRequest, Arc<Client>),
+    Answered(Response<Body>),
+}
+
+async fn check(call: &Call, query: &str) -> Result<Checked, Error> {
+    let params = Params::parse(query.as_bytes())?;
+    let (outcome, client) = start::check(&call.app, &call.ctx, &params).await?;
+    Ok(match (outcome, client) {
+        (Outcome::Request(request), Some(client)) => Checked::Request(*request, client),
+        (Outcome::Request(_), None) => return Err(Error::Internal("a request without a client passed its checks".to_owned())),
+        (Outcome::Page(refusal), _) => Checked::Answered(page::refused(call, &refusal)),
+        (Outcome::Redirect(error), client) => {
+            let title = client.as_ref().map_or("", |client| client.title()).to_owned();
+            Checked::Answered(answer::error(call, &error, &title))
+        }
+    })
+}

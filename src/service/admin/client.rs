@@ -1,0 +1,61 @@
+//! Clients: looked at, and given a new secret beside the old one.
+
+use std::time::Duration;
+
+use super::Scribe;
+use crate::domain::model::audit::AuditKind;
+use crate::domain::model::client::{Client, ClientSecret};
+use crate::domain::model::ids::{ClientKey, ClientSecretId};
+use crate::domain::model::realm::Realm;
+use crate::domain::model::secret::{Secret, SecretHash};
+use crate::domain::model::timestamp::Timestamp;
+use crate::seal::{Purpose, Sealer, token};
+use crate::service::{App, Error, Fault};
+use crate::store::{self, Tx, repo};
+
+/// What rests in the database of a client's secret.
+#[must_use]
+pub fn secret_hash(sealer: &Sealer, realm: &Realm, secret: &Secret) -> SecretHash {
+    sealer.hmac(realm.id, Purpose::ClientSecret, &[secret.expose().as_bytes()])
+}
+
+/// Adds a secret; the one before it works until `keep_until`, or no longer.
+pub async fn put_secret(
+    tx: &mut Tx,
+    scribe: &Scribe<'_>,
+    client: ClientKey,
+    hash: SecretHash,
+    keep_until: Option<Timestamp>,
+) -> Result<(), store::Error> {
+    let id = ClientSecretId::from_uuid(scribe.id("client_secret"));
+    let secret = ClientSecret { id, hash, created_at: scribe.now, expires_at: None };
+    repo::client::add_secret(tx, scribe.realm, client, &secret, keep_until).await?;
+    let mut audit = scribe.audit(AuditKind::ClientSecretSet);
+    audit.client = Some(client);
+    repo::audit::append(tx, &audit).await
+}
+
+/// The client of this `client_id`.
+pub async fn find(app: &App, realm: &Realm, client_id: &str) -> Result<Option<Client>, Error> {
+    Ok(repo::client::find_by_client_id(&app.store.read(), realm.id, client_id).await?)
+}
+
+/// Clients in the order of their birth.
+pub async fn list(app: &App, realm: &Realm, after: Option<ClientKey>, limit: u64) -> Result<Vec<Client>, Error> {
+    Ok(repo::client::list(&app.store.read(), realm.id, after, limit).await?)
+}
+
+/// Makes a new secret of 256 bits. It is known only to whoever gets this answer.
+pub async fn rotate_secret(app: &App, realm: &Realm, client: &Client, keep: Option<Duration>) -> Result<Secret, Error> {
+    if client.is_public() {
+        let detail = "a public client (token_endpoint_auth_method: none) has no secret".to_owned();
+        return Err(Error::Invalid(vec![Fault { pointer: "client_id".to_owned(), detail }]));
+    }
+    let scribe = Scribe::operator(app, realm.id, app.clock.now());
+    let secret = Secret::new(token::mark(token::Mark::ClientSecret, &scribe.bytes::<32>("client_secret")));
+    let hash = secret_hash(&app.sealer, realm, &secret);
+    let mut tx = app.store.begin().await?;
+    put_secret(&mut tx, &scribe, client.key, hash, keep.map(|keep| scribe.now.plus(keep))).await?;
+    tx.commit().await?;
+    Ok(secret)
+}

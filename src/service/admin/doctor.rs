@@ -1,0 +1,126 @@
+//! What can be wrong with a running set-up, and how to mend it.
+
+use std::time::Duration;
+
+use crate::domain::model::key::KeyPhase;
+use crate::domain::model::realm::MAIN_REALM;
+use crate::service::App;
+use crate::store::repo;
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// What was looked at.
+    pub name: String,
+    /// What was found.
+    pub found: Found,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// All is well: what exactly.
+    Well(String),
+    /// It works, and could be better.
+    Odd {
+        /// What is odd.
+        what: String,
+        /// How to mend it.
+        remedy: String,
+    },
+    /// It does not work.
+    Bad {
+        /// What is wrong.
+        what: String,
+        /// How to mend it.
+        remedy: String,
+    },
+}
+
+impl Check {
+    /// A check that found all well.
+    #[must_use]
+    pub fn well(name: &str, what: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), found: Found::Well(what.into()) }
+    }
+
+    /// A check that found something odd.
+    #[must_use]
+    pub fn odd(name: &str, what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), found: Found::Odd { what: what.into(), remedy: remedy.into() } }
+    }
+
+    /// A check that found something broken.
+    #[must_use]
+    pub fn bad(name: &str, what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), found: Found::Bad { what: what.into(), remedy: remedy.into() } }
+    }
+}
+
+/// Clock, realms and keys of an opened set-up.
+pub async fn examine(app: &App) -> Vec<Check> {
+    let mut checks = vec![clock(app).await];
+    let realms = match repo::realm::list(&app.store.read()).await {
+        Ok(realms) => realms,
+        Err(error) => {
+            checks.push(Check::bad("realms", error.to_string(), "doorward migrate, then look at the database's log"));
+            return checks;
+        }
+    };
+    if realms.iter().all(|realm| realm.name != MAIN_REALM) {
+        checks.push(Check::odd("realms", "there is no realm main", "doorward apply with a file that has realm: main"));
+    } else {
+        checks.push(Check::well("realms", format!("{} declared", realms.len())));
+    }
+    for realm in realms {
+        checks.push(keys(app, &realm).await);
+    }
+    checks.push(administrator(app).await);
+    checks
+}
+
+async fn clock(app: &App) -> Check {
+    const NAME: &str = "clock";
+    let before = app.clock.now();
+    match app.store.now().await {
+        Ok(database) => {
+            let apart = database.since(before).max(before.since(database));
+            if apart > Duration::from_secs(2) {
+                let what = format!("this machine and the database are {} ms apart", apart.as_millis());
+                Check::bad(NAME, what, "run a time service such as chrony on both machines")
+            } else {
+                Check::well(NAME, format!("{} ms from the database's", apart.as_millis()))
+            }
+        }
+        Err(error) => Check::bad(NAME, error.to_string(), "start the database, check database.url"),
+    }
+}
+
+async fn keys(app: &App, realm: &crate::domain::model::realm::Realm) -> Check {
+    let name = format!("keys of {}", realm.name);
+    let now = app.clock.now();
+    let stored = match repo::key::list(&app.store.read(), realm.id).await {
+        Ok(stored) => stored,
+        Err(error) => return Check::bad(&name, error.to_string(), "doorward migrate"),
+    };
+    for alg in &realm.settings.keys.algorithms {
+        let active = stored.iter().any(|key| key.alg == *alg && key.phase(now) == KeyPhase::Active);
+        let remedy = format!("doorward key rotate --realm {} --alg {}", realm.name, alg.as_str());
+        if !active {
+            return Check::bad(&name, format!("no active {} key", alg.as_str()), remedy);
+        }
+        if let Err(error) = app.keys.signer(realm.id, *alg, now).await {
+            return Check::bad(&name, error.to_string(), format!("check master_key; if it is lost: {remedy} --now"));
+        }
+    }
+    Check::well(&name, format!("{} algorithms sign", realm.settings.keys.algorithms.len()))
+}
+
+async fn administrator(app: &App) -> Check {
+    const NAME: &str = "administrator";
+    match repo::power::had_administrator(&app.store.read()).await {
+        Ok(true) => Check::well(NAME, "there is one"),
+        Ok(false) => Check::odd(NAME, "there never was one", "doorward user make-admin NAME, or open the set-up link"),
+        Err(error) => Check::bad(NAME, error.to_string(), "doorward migrate"),
+    }
+}

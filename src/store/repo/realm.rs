@@ -1,0 +1,78 @@
+//! Realms.
+
+use sea_orm::ActiveValue::Set;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+
+use super::row::{Row, json, whole};
+use crate::domain::model::ids::RealmId;
+use crate::domain::model::realm::Realm;
+use crate::store::entity::realm::{ActiveModel, Column, Entity, Model};
+use crate::store::sealed::Connected;
+use crate::store::{ChangeKind, Error, Source, Tx};
+
+fn read(model: Model) -> Result<Realm, Error> {
+    let row = Row { table: "realm", id: model.id };
+    Ok(Realm {
+        id: RealmId::from_uuid(model.id),
+        settings: row.json(&model.settings)?,
+        name: model.name,
+        display_name: model.display_name,
+        enabled: model.enabled,
+        issuer: model.issuer,
+        restore_epoch: model.restore_epoch,
+    })
+}
+
+fn model(realm: &Realm) -> Result<Model, Error> {
+    Ok(Model {
+        id: realm.id.as_uuid(),
+        name: realm.name.clone(),
+        display_name: realm.display_name.clone(),
+        enabled: realm.enabled,
+        issuer: realm.issuer.clone(),
+        restore_epoch: realm.restore_epoch,
+        settings: json(&realm.settings)?,
+    })
+}
+
+/// The realm of this name.
+pub async fn find_by_name(source: &impl Source, name: &str) -> Result<Option<Realm>, Error> {
+    let found = Entity::find().filter(Column::Name.eq(name)).one(source.connection()).await?;
+    found.map(read).transpose()
+}
+
+/// The realm of this id.
+pub async fn find(source: &impl Source, id: RealmId) -> Result<Option<Realm>, Error> {
+    let found = Entity::find_by_id(id.as_uuid()).one(source.connection()).await?;
+    found.map(read).transpose()
+}
+
+/// Every realm, by name.
+pub async fn list(source: &impl Source) -> Result<Vec<Realm>, Error> {
+    let rows = Entity::find().order_by_asc(Column::Name).all(source.connection()).await?;
+    rows.into_iter().map(read).collect()
+}
+
+/// Makes a realm. Absence is never cached, so nobody needs to be told.
+pub async fn insert(tx: &mut Tx, realm: &Realm) -> Result<(), Error> {
+    let row: ActiveModel = whole(model(realm)?);
+    Entity::insert(row).exec_without_returning(tx.connection()).await?;
+    Ok(())
+}
+
+/// Changes everything but the id.
+pub async fn update(tx: &mut Tx, realm: &Realm) -> Result<(), Error> {
+    let new = model(realm)?;
+    let row = ActiveModel {
+        name: Set(new.name),
+        display_name: Set(new.display_name),
+        enabled: Set(new.enabled),
+        issuer: Set(new.issuer),
+        restore_epoch: Set(new.restore_epoch),
+        settings: Set(new.settings),
+        ..ActiveModel::default()
+    };
+    Entity::update_many().set(row).filter(Column::Id.eq(new.id)).exec(tx.connection()).await?;
+    tx.changed(realm.id, ChangeKind::Realm, new.id);
+    Ok(())
+}
