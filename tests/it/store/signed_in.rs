@@ -20,7 +20,7 @@ use doorward::store::batch::{EndSession, OpenSession, Opened, RedeemCode, Redeem
 use doorward::store::{Store, repo};
 use uuid::Uuid;
 
-use super::START;
+use super::db::START;
 
 pub(crate) const IDLE: Duration = Duration::from_secs(14 * 86_400);
 
