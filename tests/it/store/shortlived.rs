@@ -58,8 +58,8 @@ async fn what_is_put_is_found(kept: &dyn ShortLived) {
 async fn a_value_is_taken_once(kept: &dyn ShortLived) {
     let key = key();
     assert!(kept.put(put(&key, b"once", START)).await.unwrap());
-    let takes = (0..50).map(|_| kept.take(REALM, Kind::Flow, &key, START)).collect();
-    let taken: Vec<Vec<u8>> = together(takes).await.into_iter().filter_map(Result::unwrap).collect();
+    let taking = (0..50).map(|_| kept.take(REALM, Kind::Flow, &key, START)).collect();
+    let taken: Vec<Vec<u8>> = together(taking).await.into_iter().filter_map(Result::unwrap).collect();
     assert_eq!(taken, [b"once".to_vec()]);
 }
 
