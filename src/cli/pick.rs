@@ -1,14 +1,17 @@
-//! What several commands need: the realm and the person that an argument names, and a secret from
-//! stdin or the terminal, never from the arguments, which every process on the machine can read.
+//! What several commands need: the realm and the person that an argument names, how a session is
+//! shown, and a secret from stdin or the terminal, never from the arguments, which every process on the
+//! machine can read.
 
 use std::io::{IsTerminal, Read};
 use std::process::{Command, Stdio};
 
 use clap::Args;
+use serde_json::{Value, json};
 
 use super::{Failure, say};
 use crate::domain::model::realm::{MAIN_REALM, Realm};
 use crate::domain::model::secret::Secret;
+use crate::domain::model::session::Session;
 use crate::domain::model::user::User;
 use crate::service::{App, admin};
 
@@ -89,4 +92,33 @@ fn ask(question: &str) -> Result<Secret, Failure> {
 /// Switches the terminal's echo; a terminal without `stty` shows what is typed.
 fn echo(mode: &str) -> bool {
     Command::new("stty").arg(mode).stdin(Stdio::inherit()).stderr(Stdio::null()).status().is_ok_and(|done| done.success())
+}
+
+/// A session for a script.
+#[must_use]
+pub fn session_row(session: &Session) -> Value {
+    json!({
+        "id": session.id.to_string(),
+        "user": session.user.to_string(),
+        "device": session.device.to_string(),
+        "acr": session.acr.as_str(),
+        "amr": session.amr.iter().map(|amr| amr.as_str()).collect::<Vec<_>>(),
+        "auth_time": session.auth_time.to_rfc3339(),
+        "created_at": session.created_at.to_rfc3339(),
+        "last_seen_at": session.last_seen_at.to_rfc3339(),
+        "expires_at": session.expires_at.to_rfc3339(),
+        "remembered": session.remembered,
+        "ended_at": session.ended.map(|ended| ended.at.to_rfc3339()),
+        "ended": session.ended.map(|ended| ended.reason.as_str()),
+    })
+}
+
+/// A session in one line, for a person.
+#[must_use]
+pub fn session_line(session: &Session) -> String {
+    let state = match session.ended {
+        Some(ended) => format!("ended {} ({})", ended.at, ended.reason.as_str()),
+        None => format!("until {}", session.expires_at),
+    };
+    format!("{}  opened {}  seen {}  {state}", session.id, session.created_at, session.last_seen_at)
 }

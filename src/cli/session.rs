@@ -61,10 +61,10 @@ pub async fn run(args: SessionArgs, app: &App) -> Result<(), Failure> {
             let found = pick::user(app, &realm, &user).await?;
             let sessions = session::list(app, &found, 1000).await?;
             if args.json {
-                say::data(&Value::from(sessions.iter().map(session::row).collect::<Vec<_>>()).to_string());
+                say::data(&Value::from(sessions.iter().map(pick::session_row).collect::<Vec<_>>()).to_string());
             } else {
                 for session in &sessions {
-                    say::data(&session::line(session));
+                    say::data(&pick::session_line(session));
                 }
             }
             Ok(())

@@ -230,12 +230,12 @@ async fn switch(app: &App, found: &User, enabled: bool, json: bool) -> Result<()
 
 async fn sessions(app: &App, found: &User, json: bool) -> Result<(), Failure> {
     let sessions = session::list(app, found, 1000).await?;
-    let rows: Vec<_> = sessions.iter().map(session::row).collect();
+    let rows: Vec<_> = sessions.iter().map(pick::session_row).collect();
     if json {
         say::data(&Value::from(rows).to_string());
     } else {
         for session in &sessions {
-            say::data(&session::line(session));
+            say::data(&pick::session_line(session));
         }
     }
     Ok(())

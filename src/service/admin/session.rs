@@ -1,6 +1,6 @@
 //! Sessions: listed and ended by an administrator.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Scribe;
 use crate::domain::model::audit::AuditKind;
@@ -66,33 +66,4 @@ async fn told(tx: &mut Tx, scribe: &Scribe<'_>, user: &User, session: SessionId)
     repo::audit::append(tx, &audit).await?;
     let data = json!({ "sid": session.to_string(), "reason": EndReason::EndedByAdmin.as_str() });
     repo::outbox::append(tx, &scribe.tell(EventKind::SessionRevoked, user, &data)).await
-}
-
-/// A session for a script.
-#[must_use]
-pub fn row(session: &Session) -> Value {
-    json!({
-        "id": session.id.to_string(),
-        "user": session.user.to_string(),
-        "device": session.device.to_string(),
-        "acr": session.acr.as_str(),
-        "amr": session.amr.iter().map(|amr| amr.as_str()).collect::<Vec<_>>(),
-        "auth_time": session.auth_time.to_rfc3339(),
-        "created_at": session.created_at.to_rfc3339(),
-        "last_seen_at": session.last_seen_at.to_rfc3339(),
-        "expires_at": session.expires_at.to_rfc3339(),
-        "remembered": session.remembered,
-        "ended_at": session.ended.map(|ended| ended.at.to_rfc3339()),
-        "ended": session.ended.map(|ended| ended.reason.as_str()),
-    })
-}
-
-/// A session in one line, for a person.
-#[must_use]
-pub fn line(session: &Session) -> String {
-    let state = match session.ended {
-        Some(ended) => format!("ended {} ({})", ended.at, ended.reason.as_str()),
-        None => format!("until {}", session.expires_at),
-    };
-    format!("{}  opened {}  seen {}  {state}", session.id, session.created_at, session.last_seen_at)
 }

@@ -189,8 +189,10 @@ pub async fn hash(app: &App, realm: &Realm, password: &Secret) -> Result<String,
 /// Hashes a password that was checked and normalised.
 pub async fn hash_normal(app: &App, normal: Secret) -> Result<String, Error> {
     app.passwords.hash(normal).await.map_err(|error| match error {
-        GateError::Busy { retry_after } => Error::Busy { retry_after },
-        GateError::Broken => Error::Internal("the hashing threads are gone".to_owned()),
+        GateError::Busy { retry_after } => {
+            Error::Busy { retry_after: u32::try_from(retry_after.as_secs().saturating_add(1)).unwrap_or(u32::MAX) }
+        }
+        GateError::Broken => Error::Internal("a password hash could not be computed".to_owned()),
     })
 }
 

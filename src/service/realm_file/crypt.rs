@@ -96,7 +96,7 @@ impl Passphrase {
         self.key(salt)?
             .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::from(place.bytes()), &mut sealed)
             .ok()?;
-        Some(format!("{PREFIX}{}", token::encode(&[&salt, &nonce, sealed.as_slice()].concat())))
+        Some(format!("{PREFIX}{}", token::encode(&[salt.as_slice(), nonce.as_slice(), sealed.as_slice()].concat())))
     }
 
     /// Opens what [`Self::encrypt`] wrote; `None` for another passphrase, object or text.

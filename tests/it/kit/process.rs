@@ -9,16 +9,15 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use openidconnect::reqwest;
-use tempfile::TempDir;
 
-use super::services;
+use super::db::{self, TestDb};
 
 /// How long a start or a stop may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server that runs, or ran, on a data folder of its own.
 pub(crate) struct Doorward {
-    folder: TempDir,
+    db: TestDb,
     port: u16,
     management: u16,
     child: Option<Child>,
@@ -32,23 +31,20 @@ impl Doorward {
 
     /// The same with more lines for the configuration, tables first to last.
     pub(crate) async fn prepare_with(more: &str) -> Self {
-        let folder = tempfile::tempdir().expect("a data folder");
+        let db = TestDb::fresh().await;
         let [port, management] = free_ports();
         let mut text = format!(
             "public_url = \"http://localhost:{port}\"\nlisten = [\"127.0.0.1:{port}\"]\ndata_dir = \"{}\"\n",
-            folder.path().join("data").display()
+            db.folder.path().join("data").display()
         );
-        let database = services::fresh_postgres().await;
-        if database.is_some() {
+        if db::on_postgres() {
             text.push_str("master_key = \"6a6f6b652d6b65792d666f722d74657374732d6f6e6c792d33322d62797465732e\"\n");
         }
         write!(text, "[management]\nlisten = \"127.0.0.1:{management}\"\n").expect("text");
-        if let Some(url) = database {
-            write!(text, "[database]\nurl = \"{url}\"\nauto_migrate = true\n").expect("text");
-        }
+        write!(text, "[database]\nurl = \"{}\"\n", db.url).expect("text");
         text.push_str(more);
-        std::fs::write(folder.path().join("doorward.toml"), text).expect("the configuration is written");
-        let server = Self { folder, port, management, child: None };
+        std::fs::write(db.folder.path().join("doorward.toml"), text).expect("the configuration is written");
+        let server = Self { db, port, management, child: None };
         server.command_ok(&["migrate"]);
         server
     }
@@ -70,7 +66,7 @@ impl Doorward {
 
     /// Makes the stored realm equal to this text.
     pub(crate) fn apply(&self, realm: &str) {
-        let file = self.folder.path().join("realm.yaml");
+        let file = self.db.folder.path().join("realm.yaml");
         std::fs::write(&file, realm).expect("the realm file is written");
         self.command_ok(&["apply", &file.to_string_lossy()]);
     }
@@ -158,7 +154,7 @@ impl Doorward {
 
     fn program(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_doorward"));
-        command.current_dir(self.folder.path()).stdin(Stdio::null());
+        command.current_dir(self.db.folder.path()).stdin(Stdio::null());
         // Settings of the developer's own shell stay out.
         for (key, _) in std::env::vars_os() {
             if key.to_string_lossy().starts_with("DOORWARD_") {
@@ -169,11 +165,11 @@ impl Doorward {
     }
 
     fn configuration(&self) -> PathBuf {
-        self.folder.path().join("doorward.toml")
+        self.db.folder.path().join("doorward.toml")
     }
 
     fn log_file(&self) -> PathBuf {
-        self.folder.path().join("server.log")
+        self.db.folder.path().join("server.log")
     }
 }
 

@@ -1,12 +1,9 @@
-//! Foreign services: the PostgreSQL that `make test` started, and Apache with mod_auth_openidc, which
-//! this file starts itself in a folder of its own.
+//! Foreign services: Apache with mod_auth_openidc, started here in a folder of its own.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use sea_orm::{ConnectionTrait, Database};
 use tempfile::TempDir;
 
 use super::process::{free_ports, pause};
@@ -14,22 +11,6 @@ use super::webdriver::{find_program, is_root};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 const MODULES: &str = "/usr/lib/apache2/modules";
-
-/// The address of an empty PostgreSQL database, when the suite runs on PostgreSQL.
-pub(crate) async fn fresh_postgres() -> Option<String> {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    if std::env::var("DOORWARD_TEST_DATABASE").as_deref() != Ok("postgres") {
-        return None;
-    }
-    let server = std::env::var("DOORWARD_TEST_POSTGRES").expect("DOORWARD_TEST_POSTGRES names the server");
-    let name = format!("doorward_process_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-    let connection = Database::connect(server.as_str()).await.expect("PostgreSQL answers");
-    connection.execute_unprepared(&format!("CREATE DATABASE {name}")).await.expect("a database is made");
-    connection.close().await.expect("the connection ends");
-    let mut url = url::Url::parse(&server).expect("an address");
-    url.set_path(&name);
-    Some(url.to_string())
-}
 
 /// Apache as a relying party, in the foreground, with everything it writes in a folder that goes with it.
 pub(crate) struct Apache {

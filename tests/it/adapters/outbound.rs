@@ -1,0 +1,135 @@
+//! `security-design` rule 25: where the server goes, and where it does not.
+
+use std::net::{IpAddr, TcpListener};
+use std::sync::Arc;
+use std::thread;
+
+use doorward::config;
+use doorward::outbound::address::{Class, classify};
+use doorward::outbound::{DEFAULT_MAX, Error, Outbound, Trust, media_type};
+use url::Url;
+
+#[test]
+fn only_global_unicast_is_the_public_internet() {
+    for (text, class) in [
+        ("8.8.8.8", Class::Global),
+        ("172.15.255.255", Class::Global),
+        ("172.32.0.0", Class::Global),
+        ("100.128.0.0", Class::Global),
+        ("2606:4700::1111", Class::Global),
+        ("2a00:1450::1", Class::Global),
+        ("2001:4860:4860::8888", Class::Global),
+        ("0.0.0.0", Class::Local),
+        ("0.1.2.3", Class::Local),
+        ("127.0.0.1", Class::Local),
+        ("127.255.255.254", Class::Local),
+        ("::1", Class::Local),
+        ("::", Class::Local),
+        ("10.255.0.1", Class::Private),
+        ("172.16.0.1", Class::Private),
+        ("172.31.255.255", Class::Private),
+        ("192.168.1.1", Class::Private),
+        ("fc00::1", Class::Private),
+        ("fd00:ec2::254", Class::Private),
+        ("fec0::1", Class::Private),
+        ("169.254.169.254", Class::LinkLocal),
+        ("fe80::1", Class::LinkLocal),
+        ("100.64.0.1", Class::Shared),
+        ("100.100.100.200", Class::Shared),
+        ("168.63.129.16", Class::Metadata),
+        ("192.0.0.192", Class::Reserved),
+        ("192.0.2.1", Class::Documentation),
+        ("198.51.100.7", Class::Documentation),
+        ("203.0.113.9", Class::Documentation),
+        ("198.19.255.255", Class::Documentation),
+        ("2001:db8::1", Class::Documentation),
+        ("3fff:fff::1", Class::Documentation),
+        ("224.0.0.1", Class::Multicast),
+        ("239.255.255.255", Class::Multicast),
+        ("ff02::1", Class::Multicast),
+        ("240.0.0.1", Class::Reserved),
+        ("255.255.255.255", Class::Reserved),
+        ("4000::1", Class::Reserved),
+        ("100::1", Class::Reserved),
+        ("::ffff:8.8.8.8", Class::Translated),
+        ("::ffff:127.0.0.1", Class::Translated),
+        ("::8.8.8.8", Class::Translated),
+        ("64:ff9b::7f00:1", Class::Translated),
+        ("64:ff9b:1::7f00:1", Class::Translated),
+        ("2001:0:1::1", Class::Translated),
+        ("2002:7f00:1::", Class::Translated),
+        ("192.88.99.1", Class::Translated),
+        ("2001:2::1", Class::Reserved),
+        ("2001:10::1", Class::Reserved),
+    ] {
+        assert_eq!(classify(text.parse::<IpAddr>().unwrap()), class, "{text}");
+    }
+}
+
+async fn get(outbound: &Outbound, url: &str, trust: Trust) -> Error {
+    let url = Url::parse(url).unwrap();
+    let error = outbound.get(&url, trust, &["application/json"], DEFAULT_MAX).await.unwrap_err();
+    assert_eq!(error.to_string(), "the address could not be fetched", "one text for all");
+    error
+}
+
+#[tokio::test]
+async fn strangers_lead_only_to_port_443_of_the_public_internet() {
+    let outbound = Outbound::new(&config::Outbound::default()).unwrap();
+    for url in [
+        "http://example.com/",
+        "ftp://example.com/",
+        "https://example.com:8443/",
+        "https://user@example.com/",
+        "https://:secret@example.com/",
+        "data:text/plain,x",
+    ] {
+        assert_eq!(get(&outbound, url, Trust::Stranger).await, Error::Address, "{url}");
+    }
+    for (url, class) in [
+        ("https://127.0.0.1/", Class::Local),
+        ("https://2130706433/", Class::Local),
+        ("https://0x7f.1/", Class::Local),
+        ("https://localhost/", Class::Local),
+        ("https://[::ffff:10.0.0.1]/", Class::Translated),
+        ("https://169.254.169.254/latest/meta-data/", Class::LinkLocal),
+    ] {
+        assert_eq!(get(&outbound, url, Trust::Stranger).await, Error::Forbidden(class), "{url}");
+        assert_eq!(get(&outbound, url, Trust::Operator).await, Error::Forbidden(class), "{url}");
+    }
+}
+
+#[tokio::test]
+async fn allowed_networks_are_the_operators_alone_and_refused_before_any_byte() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let seen = thread::spawn(move || listener.accept().map(|_| ()));
+    let settings = config::Outbound { allow_networks: vec!["127.0.0.0/8".parse().unwrap()], ca_file: None };
+    let outbound = Arc::new(Outbound::new(&settings).unwrap());
+    assert_eq!(get(&outbound, "https://127.0.0.1/", Trust::Stranger).await, Error::Forbidden(Class::Local));
+    assert!(!seen.is_finished(), "nothing was connected");
+    let error = get(&outbound, &format!("https://127.0.0.1:{port}/"), Trust::Operator).await;
+    assert!(matches!(error, Error::Unreachable(_)), "{error:?}");
+    seen.join().unwrap().unwrap();
+}
+
+#[test]
+fn a_wrong_authority_file_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ca.pem");
+    std::fs::write(&path, "nothing").unwrap();
+    let settings = config::Outbound { allow_networks: Vec::new(), ca_file: Some(path) };
+    let error = Outbound::new(&settings).unwrap_err().to_string();
+    assert!(error.contains("outbound.ca_file") && error.contains("holds no certificate"), "{error}");
+}
+
+#[test]
+fn logos_are_known_by_their_bytes() {
+    assert_eq!(media_type(b"\x89PNG\r\n\x1a\n...."), Some("image/png"));
+    assert_eq!(media_type(b"\xff\xd8\xff\xe0"), Some("image/jpeg"));
+    assert_eq!(media_type(b"GIF89a"), Some("image/gif"));
+    assert_eq!(media_type(b"RIFF\0\0\0\0WEBPVP8 "), Some("image/webp"));
+    for other in [&b"<svg xmlns"[..], b"RIFF\0\0\0\0WAVE", b"", b"\x89PNG"] {
+        assert_eq!(media_type(other), None);
+    }
+}
