@@ -3,18 +3,18 @@
 
 use std::time::Duration;
 
-use sea_orm::sqlx::PgConnection;
+use sea_orm::sqlx::{ConnectOptions as _, PgConnection};
 
 use super::locks::Locks;
 use super::sql::{Sql, Transaction, values};
 use super::writer::Facts;
-use super::{Operation, Outcome, rotate_grant};
+use super::{Operation, Outcome, RotateGrant, rotate_grant};
 use crate::store::connect::Pools;
 use crate::store::error::from_sqlx;
 use crate::store::{Change, Error};
 
 /// A round that takes longer has lost its database.
-const DEADLINE: Duration = Duration::from_secs(15);
+const DEADLINE: Duration = Duration::from_secs(10);
 
 const CHANGE: Sql = Sql::same("insert into change (realm_id, kind, subject_id, created_at) values ($1, $2, $3, $4)");
 
@@ -28,8 +28,8 @@ impl Link {
     async fn postgres(&mut self, pools: &Pools) -> Result<Option<&mut PgConnection>, Error> {
         let Pools::Postgres { writer, .. } = pools else { return Ok(None) };
         if self.postgres.is_none() {
-            // Detached: it is counted apart from the pool and stays open between rounds.
-            self.postgres = Some(writer.acquire().await.map_err(from_sqlx)?.detach());
+            // A connection apart from the pool, whose idle ones may have been cut together with this one.
+            self.postgres = Some(writer.connect_options().connect().await.map_err(from_sqlx)?);
         }
         Ok(self.postgres.as_mut())
     }
@@ -37,8 +37,8 @@ impl Link {
 
 /// What a round came to.
 pub(super) struct Attempted {
-    /// In the order of the operations.
-    pub(super) outcomes: Vec<Outcome>,
+    /// In the order of the operations. `None`: not decided, to be attempted alone; never so for one operation.
+    pub(super) outcomes: Vec<Option<Outcome>>,
     /// What read models must drop before anybody is answered.
     pub(super) changes: Vec<Change>,
 }
@@ -64,9 +64,7 @@ async fn within(facts: &Facts, link: &mut Link, operations: &[&Operation]) -> Re
     let tx = match link.postgres(&facts.pools).await? {
         Some(connection) => {
             if let Some(rotations) = rotate_grant::only(operations) {
-                // One statement is a transaction by itself: one round trip instead of three.
-                let outcomes = rotate_grant::all(connection, &rotations).await?;
-                return Ok(Attempted { outcomes, changes: Vec::new() });
+                return only_rotations(connection, &rotations).await;
             }
             Transaction::begin_on(connection).await?
         }
@@ -76,40 +74,49 @@ async fn within(facts: &Facts, link: &mut Link, operations: &[&Operation]) -> Re
     if let Transaction::Postgres(tx) = &mut work.tx {
         Locks::of(operations).take(tx).await?;
     }
-    let mut outcomes = work.rotations(operations).await?;
-    for (operation, outcome) in operations.iter().zip(&mut outcomes) {
-        if outcome.is_none() {
-            *outcome = Some(work.run(operation).await?);
-        }
+    let mut outcomes = Vec::with_capacity(operations.len());
+    for operation in operations {
+        outcomes.push(work.run(operation).await?);
     }
+    work.rotate(operations, &mut outcomes).await?;
     let now = facts.clock.now();
     for change in &work.changes {
         work.tx.execute(CHANGE, values![change.realm, change.kind.as_str(), change.id, now]).await?;
     }
     work.tx.commit().await?;
-    Ok(Attempted { outcomes: outcomes.into_iter().flatten().collect(), changes: work.changes })
+    Ok(Attempted { outcomes, changes: work.changes })
+}
+
+/// One statement is a transaction by itself: one round trip instead of three.
+async fn only_rotations(connection: &mut PgConnection, rotations: &[&RotateGrant]) -> Result<Attempted, Error> {
+    let rotated = match rotations {
+        [rotation] => vec![Some(rotation.alone(connection).await?)],
+        rotations => rotate_grant::all(connection, rotations).await?,
+    };
+    let outcomes = rotated.into_iter().map(|rotated| rotated.map(Outcome::Rotated)).collect();
+    Ok(Attempted { outcomes, changes: Vec::new() })
 }
 
 impl Work<'_, '_> {
-    /// On PostgreSQL all rotations of the round are one statement.
-    async fn rotations(&mut self, operations: &[&Operation]) -> Result<Vec<Option<Outcome>>, Error> {
-        let mut outcomes: Vec<Option<Outcome>> = operations.iter().map(|_| None).collect();
-        let Transaction::Postgres(tx) = &mut self.tx else { return Ok(outcomes) };
+    /// On PostgreSQL all rotations of the round are one statement, the last: who holds grants waits for nothing.
+    async fn rotate(&mut self, operations: &[&Operation], outcomes: &mut [Option<Outcome>]) -> Result<(), Error> {
+        let Transaction::Postgres(tx) = &mut self.tx else { return Ok(()) };
         let rotations = rotate_grant::among(operations);
         if rotations.is_empty() {
-            return Ok(outcomes);
+            return Ok(());
         }
         let mut rotated = rotate_grant::all(tx, &rotations).await?.into_iter();
-        for (operation, outcome) in operations.iter().zip(&mut outcomes) {
+        for (operation, outcome) in operations.iter().zip(outcomes) {
             if matches!(operation, Operation::Rotate(_)) {
-                *outcome = rotated.next();
+                *outcome = rotated.next().flatten().map(Outcome::Rotated);
             }
         }
-        Ok(outcomes)
+        Ok(())
     }
 
-    async fn run(&mut self, operation: &Operation) -> Result<Outcome, Error> {
-        Ok(match operation {
+    async fn run(&mut self, operation: &Operation) -> Result<Option<Outcome>, Error> {
+        Ok(Some(match operation {
+            Operation::Rotate(_) if matches!(self.tx, Transaction::Postgres(_)) => return Ok(None),
             Operation::Rotate(operation) => Outcome::Rotated(operation.run(self).await?),
             Operation::Redeem(operation) => Outcome::Redeemed(operation.run(self).await?),
             Operation::Open(operation) => Outcome::Opened(operation.run(self).await?),
@@ -120,6 +127,6 @@ impl Work<'_, '_> {
                 Outcome::Done
             }
             Operation::Seen(mark) => mark.run(self).await?,
-        })
+        }))
     }
 }

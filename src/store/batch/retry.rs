@@ -1,5 +1,5 @@
 //! A batch that failed is run again, operation by operation, so that one bad operation fails alone
-//! (`security-design` rule 18). Operations carry ready-made ids: one whose commit succeeded though its answer
+//! (`security-design` rule 18); so is what a batch could not decide. Operations carry ready-made ids: one whose commit succeeded though its answer
 //! was lost finds its own row and is a success.
 
 use super::attempt::{Link, attempt};
@@ -7,8 +7,11 @@ use super::writer::Facts;
 use super::{Entry, Operation, Outcome};
 use crate::store::Error;
 
-/// A deadlock with another node, or a connection cut just now: the next try will mostly do.
-const TRIES: u32 = 3;
+/// After a deadlock with another node the next try will mostly do.
+const BUSY_TRIES: u32 = 4;
+
+/// After a connection was cut a new one will mostly do; a database that is away must not keep callers waiting.
+const AWAY_TRIES: u32 = 2;
 
 /// Runs each entry in a transaction of its own. Once the database is known to be away the rest is told so
 /// without waiting for it again.
@@ -39,9 +42,11 @@ async fn again(facts: &Facts, link: &mut Link, operation: &Operation) -> Result<
         match attempt(facts, link, &[operation]).await {
             Ok(done) => {
                 facts.models.apply(&done.changes);
-                return done.outcomes.into_iter().next().ok_or_else(|| Error::Other("no outcome".to_owned()));
+                let outcome = done.outcomes.into_iter().next().flatten();
+                return outcome.ok_or_else(|| Error::Other("an operation came to nothing".to_owned()));
             }
-            Err(Error::Busy | Error::Unavailable(_)) if tried < TRIES => {}
+            Err(Error::Busy) if tried < BUSY_TRIES => {}
+            Err(Error::Unavailable(_)) if tried < AWAY_TRIES => {}
             Err(error) => return Err(error),
         }
     }

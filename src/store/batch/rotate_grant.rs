@@ -6,9 +6,9 @@ use std::time::Duration;
 use sea_orm::sqlx::{self, PgConnection, Row as _};
 use uuid::Uuid;
 
+use super::Operation;
 use super::attempt::Work;
-use super::sql::{Sql, values};
-use super::{Operation, Outcome};
+use super::sql::{self, Sql, Value, values};
 use crate::domain::model::ids::{GrantId, RealmId};
 use crate::domain::model::secret::SecretHash;
 use crate::domain::model::timestamp::Timestamp;
@@ -55,13 +55,20 @@ const ROTATE: Sql = Sql::same(
      and session.id = grant_record.session_id and session.ended_at is null and session.expires_at > $6))",
 );
 
-/// The same for a whole round: the row's guards are checked again by PostgreSQL when it waited for a lock.
-const ROTATE_ALL: &str = "update grant_record set generation = grant_record.generation + 1, rotated_at = asked.at, \
+/// The same for a whole round. A grant that somebody else holds is skipped: a round holds many grants and must
+/// not wait for one more, or it would meet whoever ends a person's grants in a deadlock.
+const ROTATE_ALL: &str = "with asked as (\
+     select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bytea[], $5::bytea[], $6::bigint[], $7::bigint[]) \
+     as asked (realm_id, id, generation, secret_hash, presenter, at, oldest)\
+     ), free as (\
+     select grant_record.realm_id, grant_record.id from asked join grant_record \
+     on grant_record.realm_id = asked.realm_id and grant_record.id = asked.id \
+     for no key update of grant_record skip locked\
+     ) update grant_record set generation = grant_record.generation + 1, rotated_at = asked.at, \
      last_used_at = asked.at, presenter = asked.presenter, \
      grace_streak = case when grace_generation = grant_record.generation then grace_streak else 0 end \
-     from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bytea[], $5::bytea[], $6::bigint[], $7::bigint[]) \
-     as asked (realm_id, id, generation, secret_hash, presenter, at, oldest) \
-     where grant_record.realm_id = asked.realm_id and grant_record.id = asked.id \
+     from free join asked on asked.realm_id = free.realm_id and asked.id = free.id \
+     where grant_record.realm_id = free.realm_id and grant_record.id = free.id \
      and grant_record.generation = asked.generation and refresh_secret_hash = asked.secret_hash \
      and grant_record.ended_at is null and grant_record.expires_at > asked.at \
      and grant_record.last_used_at >= asked.oldest \
@@ -73,7 +80,18 @@ const ROTATE_ALL: &str = "update grant_record set generation = grant_record.gene
 
 impl RotateGrant {
     pub(super) async fn run(&self, work: &mut Work<'_, '_>) -> Result<Rotated, Error> {
-        let row = values![
+        let done = work.tx.execute(ROTATE, self.row()).await?;
+        Ok(if done == 0 { Rotated::Lost } else { Rotated::Rotated })
+    }
+
+    /// By itself, in a transaction of its own: holding nothing else it may wait for its grant.
+    pub(super) async fn alone(&self, connection: &mut PgConnection) -> Result<Rotated, Error> {
+        let done = sql::execute_on(connection, ROTATE, self.row()).await?;
+        Ok(if done == 0 { Rotated::Lost } else { Rotated::Rotated })
+    }
+
+    fn row(&self) -> Vec<Value> {
+        values![
             self.realm,
             self.grant.as_uuid(),
             self.generation,
@@ -81,9 +99,7 @@ impl RotateGrant {
             self.presenter.to_vec(),
             self.now,
             self.now.minus(self.idle),
-        ];
-        let done = work.tx.execute(ROTATE, row).await?;
-        Ok(if done == 0 { Rotated::Lost } else { Rotated::Rotated })
+        ]
     }
 
     fn key(&self) -> (Uuid, Uuid) {
@@ -106,8 +122,12 @@ pub(super) fn only<'a>(operations: &[&'a Operation]) -> Option<Vec<&'a RotateGra
     (rotations.len() == operations.len()).then_some(rotations)
 }
 
-/// Runs the rotations of different grants in one statement; outcomes in their order.
-pub(super) async fn all(connection: &mut PgConnection, rotations: &[&RotateGrant]) -> Result<Vec<Outcome>, Error> {
+/// Runs the rotations of different grants in one statement and gives the winners in their order. `None`: a
+/// guard did not hold, or somebody else held the grant; to be asked again alone.
+pub(super) async fn all(
+    connection: &mut PgConnection,
+    rotations: &[&RotateGrant],
+) -> Result<Vec<Option<Rotated>>, Error> {
     let (realms, grants): (Vec<Uuid>, Vec<Uuid>) = rotations.iter().map(|rotate| rotate.key()).unzip();
     let generations: Vec<i64> = rotations.iter().map(|rotate| rotate.generation).collect();
     let secrets: Vec<&[u8]> = rotations.iter().map(|rotate| rotate.secret_hash.0.as_slice()).collect();
@@ -121,9 +141,5 @@ pub(super) async fn all(connection: &mut PgConnection, rotations: &[&RotateGrant
     for row in rows {
         winners.insert((row.try_get(0).map_err(from_sqlx)?, row.try_get(1).map_err(from_sqlx)?));
     }
-    let outcome = |rotate: &&RotateGrant| {
-        let won = winners.contains(&rotate.key());
-        Outcome::Rotated(if won { Rotated::Rotated } else { Rotated::Lost })
-    };
-    Ok(rotations.iter().map(outcome).collect())
+    Ok(rotations.iter().map(|rotate| winners.contains(&rotate.key()).then_some(Rotated::Rotated)).collect())
 }

@@ -241,6 +241,16 @@ fn postgres_rows(rows: Vec<PgRow>) -> Vec<Row> {
     rows.into_iter().map(Row::Postgres).collect()
 }
 
+/// One statement on its own, on a connection of one's own; tells how many rows it touched.
+pub(in crate::store) async fn execute_on(
+    connection: &mut PgConnection,
+    sql: Sql,
+    values: Vec<Value>,
+) -> Result<u64, Error> {
+    let done = postgres_query(sql, values)?.execute(connection).await.map_err(from_sqlx)?;
+    Ok(done.rows_affected())
+}
+
 /// One statement on its own, on the writing side.
 pub(in crate::store) async fn write(pools: &Pools, sql: Sql, values: Vec<Value>) -> Result<Vec<Row>, Error> {
     match pools {

@@ -247,20 +247,31 @@ impl Writer {
         // Locks are taken in the order of keys.
         round.sort_by_key(|entry| entry.operation.key());
         let operations: Vec<&Operation> = round.iter().map(|entry| &entry.operation).collect();
-        match attempt(&self.facts, &mut self.link, &operations).await {
+        let alone = match attempt(&self.facts, &mut self.link, &operations).await {
             Ok(done) => {
                 self.facts.models.apply(&done.changes);
-                for (entry, outcome) in round.into_iter().zip(done.outcomes) {
-                    self.answer(entry, Ok(outcome));
-                }
+                self.answer_decided(round, done.outcomes)
             }
             Err(error) => {
                 tracing::warn!(%error, operations = round.len(), "a batch failed; its operations are run singly");
-                for (entry, outcome) in retry::one_by_one(&self.facts, &mut self.link, round).await {
-                    self.answer(entry, outcome);
-                }
+                round
+            }
+        };
+        for (entry, outcome) in retry::one_by_one(&self.facts, &mut self.link, alone).await {
+            self.answer(entry, outcome);
+        }
+    }
+
+    /// Answers who has an outcome and gives back the others.
+    fn answer_decided(&self, round: Vec<Entry>, outcomes: Vec<Option<Outcome>>) -> Vec<Entry> {
+        let mut undecided = Vec::new();
+        for (entry, outcome) in round.into_iter().zip(outcomes) {
+            match outcome {
+                Some(outcome) => self.answer(entry, Ok(outcome)),
+                None => undecided.push(entry),
             }
         }
+        undecided
     }
 
     fn answer(&self, entry: Entry, outcome: Result<Outcome, Error>) {
