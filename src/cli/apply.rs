@@ -47,9 +47,10 @@ pub struct ApplyArgs {
 pub async fn run(args: ApplyArgs, app: &App) -> Result<(), Failure> {
     let mut realms = read_all(&args.files)?;
     let passphrase = match &args.passphrase_file {
-        Some(path) => Some(Passphrase::read(path, &app.config.server.data_dir).map_err(|fault| {
-            Failure::Config(format!("--passphrase-file {}: {fault}", path.display()))
-        })?),
+        Some(path) => Some(
+            Passphrase::read(path, &app.config.server.data_dir)
+                .map_err(|fault| Failure::Config(format!("--passphrase-file {}: {fault}", path.display())))?,
+        ),
         None => None,
     };
     let mut secrets = LocalSecrets::new(app, std::env::vars(), passphrase).await?;

@@ -8,6 +8,7 @@ use super::{Failure, say};
 use crate::domain::model::client::Client;
 use crate::domain::model::realm::Realm;
 use crate::domain::model::span::{SPAN_FORM, Span};
+use crate::domain::model::timestamp::Timestamp;
 use crate::service::App;
 use crate::service::admin::client;
 
@@ -72,7 +73,9 @@ pub async fn run(args: ClientArgs, app: &App) -> Result<(), Failure> {
             let found = find(app, &realm, &client_id).await?;
             let secret = client::rotate_secret(app, &realm, &found, keep.map(Span::get)).await?;
             say::note(&match keep {
-                Some(keep) => format!("The new secret of {client_id}, shown once. The old one works for another {keep}."),
+                Some(keep) => {
+                    format!("The new secret of {client_id}, shown once. The old one works for another {keep}.")
+                }
                 None => format!("The new secret of {client_id}, shown once. The old one is void."),
             });
             // The one place where it is shown: to whoever asked for it.
@@ -102,7 +105,7 @@ fn row(client: &Client) -> Value {
             .map(|secret| {
                 json!({
                     "created_at": secret.created_at.to_rfc3339(),
-                    "expires_at": secret.expires_at.map(|at| at.to_rfc3339()),
+                    "expires_at": secret.expires_at.map(Timestamp::to_rfc3339),
                 })
             })
             .collect();

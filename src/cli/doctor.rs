@@ -75,7 +75,11 @@ async fn opened(config: Config) -> Vec<Check> {
             app.store.close().await;
         }
         Err(failure) => {
-            checks.push(Check::bad("master key and handles", failure.to_string(), "mend this first, then run doctor again"));
+            checks.push(Check::bad(
+                "master key and handles",
+                failure.to_string(),
+                "mend this first, then run doctor again",
+            ));
         }
     }
     checks
@@ -87,7 +91,11 @@ fn address(config: &Config) -> Check {
     if url.is_https() {
         Check::well(NAME, url.as_str())
     } else if url.is_loopback() {
-        Check::odd(NAME, format!("{} serves this machine only", url.as_str()), "set public_url to the https address that people use")
+        Check::odd(
+            NAME,
+            format!("{} serves this machine only", url.as_str()),
+            "set public_url to the https address that people use",
+        )
     } else {
         Check::bad(NAME, format!("{} is not https", url.as_str()), "set public_url to an https address")
     }

@@ -79,7 +79,8 @@ fn open(path: &Path, secret: bool) -> Result<File, Failure> {
         options.create(true).truncate(true);
     }
     options.open(path).map_err(|error| {
-        let hint = if error.kind() == std::io::ErrorKind::AlreadyExists { "; name a file that does not exist" } else { "" };
+        let hint =
+            if error.kind() == std::io::ErrorKind::AlreadyExists { "; name a file that does not exist" } else { "" };
         Failure::Other(format!("{} cannot be made: {error}{hint}", path.display()))
     })
 }
@@ -90,9 +91,10 @@ async fn text(args: &ExportArgs, app: &App, realms: &[Realm]) -> Result<String, 
         let secrets = match &args.passphrase_file {
             Some(path) if args.with_secrets => {
                 let passphrase = Passphrase::read(path, &app.config.server.data_dir);
-                Secrets::Encrypted(passphrase.map_err(|fault| {
-                    Failure::Config(format!("--passphrase-file {}: {fault}", path.display()))
-                })?)
+                Secrets::Encrypted(
+                    passphrase
+                        .map_err(|fault| Failure::Config(format!("--passphrase-file {}: {fault}", path.display())))?,
+                )
             }
             _ => Secrets::Left,
         };

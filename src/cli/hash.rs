@@ -65,6 +65,8 @@ pub fn run(args: &HashArgs) -> Result<(), Failure> {
             set.memory_kib, set.iterations, set.parallelism, set.logins_per_second
         ));
     }
-    say::note("All are equally strong. Set one under password.argon2 in doorward.toml; hashes change at the next sign-in.");
+    say::note(
+        "All are equally strong. Set one under password.argon2 in doorward.toml; hashes change at the next sign-in.",
+    );
     Ok(())
 }

@@ -86,8 +86,8 @@ fn row(key: &SigningKey, now: Timestamp) -> Value {
         "phase": phase(key.phase(now)),
         "announced_at": key.announced_at.to_rfc3339(),
         "active_at": key.active_at.to_rfc3339(),
-        "retired_at": key.retired_at.map(|at| at.to_rfc3339()),
-        "gone_at": key.gone_at.map(|at| at.to_rfc3339()),
+        "retired_at": key.retired_at.map(Timestamp::to_rfc3339),
+        "gone_at": key.gone_at.map(Timestamp::to_rfc3339),
     })
 }
 

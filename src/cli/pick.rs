@@ -73,7 +73,11 @@ pub fn secret(what: &str) -> Result<Secret, Failure> {
     }
     let first = ask(&format!("New {what}, not shown while you type:"))?;
     let second = ask("Once more:")?;
-    if first == second { Ok(first) } else { Err(Failure::Other("the two were not the same; nothing was changed".to_owned())) }
+    if first == second {
+        Ok(first)
+    } else {
+        Err(Failure::Other("the two were not the same; nothing was changed".to_owned()))
+    }
 }
 
 fn ask(question: &str) -> Result<Secret, Failure> {
@@ -91,7 +95,12 @@ fn ask(question: &str) -> Result<Secret, Failure> {
 
 /// Switches the terminal's echo; a terminal without `stty` shows what is typed.
 fn echo(mode: &str) -> bool {
-    Command::new("stty").arg(mode).stdin(Stdio::inherit()).stderr(Stdio::null()).status().is_ok_and(|done| done.success())
+    Command::new("stty")
+        .arg(mode)
+        .stdin(Stdio::inherit())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|done| done.success())
 }
 
 /// A session for a script.

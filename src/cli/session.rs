@@ -76,22 +76,27 @@ pub async fn run(args: SessionArgs, app: &App) -> Result<(), Failure> {
                 crate::service::Error::NotFound => Failure::Other(format!("there is no session {id}")),
                 other => other.into(),
             })?;
-            done(args.json, if ended { "the session has ended" } else { "the session had ended before" }, usize::from(ended))
+            done(
+                args.json,
+                if ended { "the session has ended" } else { "the session had ended before" },
+                usize::from(ended),
+            );
+            Ok(())
         }
         Command::EndAll { user, offline } => {
             let found = pick::user(app, &realm, &user).await?;
             let offline = if offline { Offline::End } else { Offline::Keep };
             let count = session::end_all(app, &found, offline).await?;
-            done(args.json, &format!("{count} sessions of {} have ended", found.username), count)
+            done(args.json, &format!("{count} sessions of {} have ended", found.username), count);
+            Ok(())
         }
     }
 }
 
-fn done(json: bool, text: &str, ended: usize) -> Result<(), Failure> {
+fn done(json: bool, text: &str, ended: usize) {
     if json {
         say::data(&json!({ "ended": ended }).to_string());
     } else {
         say::note(text);
     }
-    Ok(())
 }

@@ -13,7 +13,8 @@ use crate::service::admin::{session, user};
 
 /// Options of `user`.
 #[derive(Debug, Args)]
-#[command(after_help = "NAME is a user name, a verified e-mail address, a sub or an id (usr_…). Passwords come from stdin
+#[command(
+    after_help = "NAME is a user name, a verified e-mail address, a sub or an id (usr_…). Passwords come from stdin
 or are asked for, never from the arguments.
 
 Examples:
@@ -23,7 +24,8 @@ Examples:
   pass show alice | doorward user set-password alice
   doorward user disable alice                        ends every session and grant at once
   doorward user make-admin alice                     everything, in every realm
-  doorward user sessions alice --json")]
+  doorward user sessions alice --json"
+)]
 pub struct UserArgs {
     #[command(flatten)]
     realm: InRealm,
@@ -132,7 +134,8 @@ pub async fn run(args: UserArgs, app: &App) -> Result<(), Failure> {
         Command::SetPassword { name } => {
             let found = person(&name).await?;
             user::set_password(app, &realm, &found, &pick::secret("password")?).await?;
-            done(args.json, &format!("the password of {} is set; its sessions and grants have ended", found.username))
+            done(args.json, &format!("the password of {} is set; its sessions and grants have ended", found.username));
+            Ok(())
         }
         Command::Disable { name } => switch(app, &person(&name).await?, false, args.json).await,
         Command::Enable { name } => switch(app, &person(&name).await?, true, args.json).await,
@@ -144,19 +147,19 @@ pub async fn run(args: UserArgs, app: &App) -> Result<(), Failure> {
             };
             let new = user::make_admin(app, &realm, &found, power).await?;
             let word = if new { "has now" } else { "had already" };
-            done(args.json, &format!("{} {word} the power {}", found.username, power.as_str()))
+            done(args.json, &format!("{} {word} the power {}", found.username, power.as_str()));
+            Ok(())
         }
         Command::Sessions { name } => sessions(app, &person(&name).await?, args.json).await,
     }
 }
 
-fn done(json: bool, text: &str) -> Result<(), Failure> {
+fn done(json: bool, text: &str) {
     if json {
         say::data(&json!({ "done": text }).to_string());
     } else {
         say::note(text);
     }
-    Ok(())
 }
 
 fn account(new: CreateArgs) -> NewUser {
@@ -224,8 +227,13 @@ async fn show(app: &App, found: User, json: bool) -> Result<(), Failure> {
 async fn switch(app: &App, found: &User, enabled: bool, json: bool) -> Result<(), Failure> {
     let changed = user::switch(app, found, enabled).await?;
     let word = if enabled { "enabled" } else { "disabled" };
-    let text = if changed { format!("{} is {word}", found.username) } else { format!("{} was {word} already", found.username) };
-    done(json, &text)
+    let text = if changed {
+        format!("{} is {word}", found.username)
+    } else {
+        format!("{} was {word} already", found.username)
+    };
+    done(json, &text);
+    Ok(())
 }
 
 async fn sessions(app: &App, found: &User, json: bool) -> Result<(), Failure> {

@@ -53,7 +53,8 @@ pub async fn rotate_secret(app: &App, realm: &Realm, client: &Client, keep: Opti
         return Err(Error::Invalid(vec![Fault { pointer: "client_id".to_owned(), detail }]));
     }
     let scribe = Scribe::operator(app, realm.id, app.clock.now());
-    let secret = Secret::new(token_text::format(TokenKind::ClientSecret, &token::encode(&scribe.bytes::<32>("client_secret"))));
+    let secret =
+        Secret::new(token_text::format(TokenKind::ClientSecret, &token::encode(&scribe.bytes::<32>("client_secret"))));
     let hash = secret_hash(&app.sealer, realm, &secret);
     let mut tx = app.store.begin().await?;
     put_secret(&mut tx, &scribe, client.key, hash, keep.map(|keep| scribe.now.plus(keep))).await?;

@@ -75,7 +75,9 @@ pub async fn carry_out(
                 repo::key::insert(tx, &key).await?;
                 audit(tx, scribe, "announced").await?;
             }
-            KeyAct::Activate { id, at } => change(tx, scribe, (&mut keys, *id), "active", |key| key.active_at = *at).await?,
+            KeyAct::Activate { id, at } => {
+                change(tx, scribe, (&mut keys, *id), "active", |key| key.active_at = *at).await?;
+            }
             KeyAct::Retire { id, at } => {
                 change(tx, scribe, (&mut keys, *id), "retired", |key| key.retired_at = Some(*at)).await?;
             }

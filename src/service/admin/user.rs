@@ -180,9 +180,8 @@ pub async fn take_power(tx: &mut Tx, scribe: &Scribe<'_>, user: UserId, power: P
 
 /// Hashes a new password by the realm's policy.
 pub async fn hash(app: &App, realm: &Realm, password: &Secret) -> Result<String, Error> {
-    let normal = policy::check(password.expose(), &realm.settings.password_policy).map_err(|fault| {
-        Error::Invalid(vec![Fault { pointer: "password".to_owned(), detail: fault.to_string() }])
-    })?;
+    let normal = policy::check(password.expose(), &realm.settings.password_policy)
+        .map_err(|fault| Error::Invalid(vec![Fault { pointer: "password".to_owned(), detail: fault.to_string() }]))?;
     hash_normal(app, Secret::new(normal)).await
 }
 

@@ -111,10 +111,9 @@ async fn write(app: &App, tx: &mut Tx, planned: &Planned, prepared: &mut Prepare
     people::release_names(tx, &scribe, &planned.stored, &planned.plan.acts).await?;
     for act in &planned.plan.acts {
         match &act.change {
-            Change::PutRealm(_) => {}
             Change::PutResource(wanted) => writer.put_resource(tx, wanted).await?,
-            // Written first, since roles may belong to them.
-            Change::PutClient(_) => {}
+            // Written before: everything else hangs on the realm, and roles may belong to clients.
+            Change::PutRealm(_) | Change::PutClient(_) => {}
             Change::PutRole(wanted) => writer.put_role(tx, wanted).await?,
             Change::PutGroup(wanted) => writer.put_group(tx, wanted).await?,
             Change::PutUser(wanted) => {

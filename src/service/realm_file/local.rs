@@ -53,9 +53,9 @@ impl LocalSecrets {
             return Err("is encrypted: name the file with its passphrase by --passphrase-file".to_owned());
         };
         let opened = passphrase.decrypt(place, text);
-        opened.map(|bytes| bytes.to_vec()).ok_or_else(|| {
-            "does not open: another passphrase, or written for another object".to_owned()
-        })
+        opened
+            .map(|bytes| bytes.to_vec())
+            .ok_or_else(|| "does not open: another passphrase, or written for another object".to_owned())
     }
 }
 

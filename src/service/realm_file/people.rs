@@ -51,12 +51,7 @@ fn renames(stored: &StoredRealm, id: UserId, wanted: &WantedUser) -> bool {
 }
 
 /// Creates or updates a user.
-pub(super) async fn put(
-    tx: &mut Tx,
-    writer: &Writer<'_>,
-    facts: Facts<'_>,
-    wanted: &WantedUser,
-) -> Result<(), Error> {
+pub(super) async fn put(tx: &mut Tx, writer: &Writer<'_>, facts: Facts<'_>, wanted: &WantedUser) -> Result<(), Error> {
     match wanted.id.and_then(|id| find(facts.stored, id)) {
         Some(before) => update(tx, writer, &facts, (before, wanted)).await,
         None => create(tx, writer, &facts, wanted).await,

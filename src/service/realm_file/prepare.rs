@@ -83,8 +83,7 @@ pub(super) async fn prepare(
         for pair in normal.chunks(2) {
             let [(first, password), rest @ ..] = pair else { continue };
             if let [(second, other)] = rest {
-                let (one, two) =
-                    tokio::join!(hash_normal(app, password.clone()), hash_normal(app, other.clone()));
+                let (one, two) = tokio::join!(hash_normal(app, password.clone()), hash_normal(app, other.clone()));
                 prepared.hashes.insert(first.clone(), one?);
                 prepared.hashes.insert(second.clone(), two?);
             } else {

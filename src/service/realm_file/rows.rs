@@ -29,7 +29,8 @@ pub(super) struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     pub(super) fn new(app: &'a App, realm: &'a Realm, scribe: Scribe<'a>, stored: &'a StoredRealm) -> Self {
-        let clients: HashMap<_, _> = stored.clients.iter().map(|client| (client.client_id.clone(), client.key)).collect();
+        let clients: HashMap<_, _> =
+            stored.clients.iter().map(|client| (client.client_id.clone(), client.key)).collect();
         let by_key: HashMap<_, _> = stored.clients.iter().map(|client| (client.key, &client.client_id)).collect();
         let roles = stored
             .roles
