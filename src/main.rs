@@ -1,4 +1,4 @@
-//! The binary: allocator, then the command line.
+//! The binary: allocator, TLS provider, then the command line.
 
 use std::process::ExitCode;
 
@@ -6,5 +6,7 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // Two providers are compiled in: whoever relies on the default must find ours. The first call wins.
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     doorward::cli::main()
 }

@@ -1,7 +1,6 @@
 //! From configuration to the handles that everything works with. Each step that fails names the
 //! thing and the remedy.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -14,7 +13,7 @@ use crate::domain::model::ids::RealmId;
 use crate::domain::model::key::SigningKey;
 use crate::entropy::{Entropy, SystemEntropy};
 use crate::keys::{KeyRing, KeySource};
-use crate::outbound::{Outbound, OutboundSettings};
+use crate::outbound::Outbound;
 use crate::password::{GateSettings, PasswordGate};
 use crate::seal::{self, MasterKey, Sealer};
 use crate::service::App;
@@ -79,7 +78,7 @@ pub async fn app_with(
     mode(&config, &store).await?;
     let sealer = Sealer::new(master, entropy.clone());
     let passwords = PasswordGate::start(gate(&config, purpose), entropy.clone()).map_err(|error| Failure::Internal(error.to_string()))?;
-    let outbound = outbound(&config)?;
+    let outbound = Outbound::new(&config.outbound).map_err(|error| Failure::Config(error.to_string()))?;
     Ok(App {
         keys: KeyRing::new(Arc::new(StoredKeys(store.clone())), sealer.clone()),
         config: Arc::new(config),
@@ -165,15 +164,6 @@ fn gate(config: &Config, purpose: Purpose) -> GateSettings {
         Purpose::Serve => settings,
         Purpose::Command => GateSettings { workers: Some(1), ..settings },
     }
-}
-
-fn outbound(config: &Config) -> Result<Outbound, Failure> {
-    let ca_file: Option<&Path> = config.outbound.ca_file.as_deref();
-    let settings = OutboundSettings {
-        allow_networks: config.outbound.allow_networks.clone(),
-        ca_file: ca_file.map(Path::to_path_buf),
-    };
-    Outbound::new(settings).map_err(|error| Failure::Config(error.to_string()))
 }
 
 /// A realm's keys from the store's read model.

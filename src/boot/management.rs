@@ -12,6 +12,7 @@ use axum::routing::get;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Listen;
+use crate::observe::metrics::metrics as metrics_registry;
 use crate::service::App;
 
 /// Where the server stands in its life.
@@ -97,7 +98,7 @@ fn verdict(good: bool, why: &str) -> Response {
     }
 }
 
-async fn metrics(State(management): State<Management>) -> Response {
-    let text = management.app.metrics.render();
+async fn metrics() -> Response {
+    let text = metrics_registry().render();
     ([(CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
 }

@@ -137,7 +137,7 @@ pub fn main() -> ExitCode {
 
 fn run(cli: Cli) -> Result<(), Failure> {
     if let Command::Bench(args) = cli.command {
-        return bench::run(args);
+        return bench::run(&args);
     }
     if let Command::Hash(args) = cli.command {
         return hash::run(&args);

@@ -180,7 +180,7 @@ impl Front {
 
     async fn realm(&self, host: &str, at: &Place<'_>) -> Result<Option<Arc<Realm>>, Error> {
         let models = self.app.store.models();
-        if host != *self.authority {
+        if *host != *self.authority {
             return Ok(models.realm_by_host(host).await?);
         }
         let name = match at.realm {

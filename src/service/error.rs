@@ -3,8 +3,10 @@
 
 use std::fmt;
 
+use crate::domain::protocol::params::WholeFault;
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::keys;
+use crate::password::GateError;
 use crate::store;
 
 /// A field of a form or document that cannot be taken, RFC 9457 style.
@@ -85,6 +87,23 @@ impl std::error::Error for Error {}
 impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
+    }
+}
+
+impl From<WholeFault> for Error {
+    fn from(fault: WholeFault) -> Self {
+        Self::Refused(fault.into())
+    }
+}
+
+impl From<GateError> for Error {
+    fn from(error: GateError) -> Self {
+        match error {
+            GateError::Busy { retry_after } => {
+                Self::Busy { retry_after: u32::try_from(retry_after.as_secs()).unwrap_or(u32::MAX).max(1) }
+            }
+            GateError::Broken => Self::Internal("the hashing threads are gone".to_owned()),
+        }
     }
 }
 

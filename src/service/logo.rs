@@ -5,12 +5,9 @@ use crate::context::Ctx;
 use crate::domain::model::client::Client;
 use crate::domain::model::ids::{ClientKey, RealmId};
 use crate::domain::model::timestamp::Timestamp;
-use crate::outbound::{self, Trust};
+use crate::outbound::Trust;
 use crate::service::{App, Error};
 use crate::store::repo::{self, logo::Logo};
-
-/// How large a logo may be.
-const MOST: usize = 256 * 1024;
 
 /// The client's logo as kept, when it is the one registered now.
 ///
@@ -66,12 +63,8 @@ pub async fn fetch_missing(app: &App, realm: RealmId, now: Timestamp) -> Result<
 
 async fn fetch(app: &App, uri: &str) -> (String, Vec<u8>) {
     let Ok(url) = url::Url::parse(uri) else { return (String::new(), Vec::new()) };
-    let accepted = ["image/png", "image/jpeg", "image/gif", "image/webp"];
-    match app.outbound.get(&url, Trust::Operator, &accepted, MOST).await {
-        Ok(answer) => match outbound::logo::raster_type(&answer.bytes) {
-            Some(media_type) => (media_type.to_owned(), answer.bytes.to_vec()),
-            None => (String::new(), Vec::new()),
-        },
+    match app.outbound.logo(&url, Trust::Operator).await {
+        Ok(logo) => (logo.media_type, logo.bytes.to_vec()),
         Err(error) => {
             tracing::warn!(uri, %error, "a client's logo could not be fetched");
             (String::new(), Vec::new())

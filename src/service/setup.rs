@@ -18,7 +18,7 @@ use crate::domain::model::timestamp::Timestamp;
 use crate::domain::model::user::{StandardClaims, User};
 use crate::domain::signin::identifier;
 use crate::entropy;
-use crate::password::{GateError, policy};
+use crate::password::policy::{self, PolicyFault};
 use crate::seal::sha256;
 use crate::service::{App, Error, Fault};
 use crate::store::{self, repo};
@@ -69,16 +69,19 @@ pub async fn finish(app: &App, ctx: &Ctx, token: &str, username: &str, password:
         .map_err(|fault| faults.push(Fault { pointer: "username".to_owned(), detail: fault.to_string() }))
         .ok();
     let normal = policy::check(password.expose(), &ctx.realm.settings.password_policy)
-        .map_err(|fault| faults.push(Fault { pointer: "password".to_owned(), detail: fault.to_string() }))
+        .map_err(|fault| {
+            let detail = match fault {
+                PolicyFault::TooShort { .. } => PASSWORD_SHORT,
+                PolicyFault::TooLong => PASSWORD_LONG,
+            };
+            faults.push(Fault { pointer: "password".to_owned(), detail: detail.to_owned() });
+        })
         .ok();
     let (Some(canonical), Some(normal)) = (canonical, normal) else { return Err(Error::Invalid(faults)) };
     if !is_open(app, ctx, token).await? {
         return Err(Error::NotFound);
     }
-    let phc = app.passwords.hash(Secret::new(normal)).await.map_err(|error| match error {
-        GateError::Busy { retry_after } => Error::Busy { retry_after },
-        GateError::Broken => Error::Internal("the hashing threads are gone".to_owned()),
-    })?;
+    let phc = app.passwords.hash(Secret::new(normal)).await?;
     let id = UserId::from_uuid(app.entropy.uuid("user", ctx.now));
     let user = User {
         realm: ctx.realm.id,

@@ -1,4 +1,4 @@
-//! `GET /demo/callback`: checks state and issuer, redeems the code, checks the nonce.
+//! `GET /demo/callback`: checks state and issuer, redeems the code, checks signature and nonce.
 
 use std::sync::Arc;
 
@@ -40,6 +40,9 @@ pub async fn get(call: Arc<Call>) -> Result<Response<Body>, Error> {
         Ok(tokens) => tokens,
         Err(error) => return Ok(home::start(&call, Some(error))),
     };
+    if let Err(error) = relying_party::check_signature(&call, tokens.id_token.as_deref().unwrap_or("")).await {
+        return Ok(home::start(&call, Some(error)));
+    }
     let said = relying_party::payload(tokens.id_token.as_deref().unwrap_or(""));
     if said.get("nonce").and_then(serde_json::Value::as_str) != Some(nonce.as_str()) {
         return Ok(home::start(&call, Some(trouble("nonce_mismatch", "The ID token does not belong to our request."))));

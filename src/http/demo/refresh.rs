@@ -27,6 +27,11 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
     let fields = [("grant_type", "refresh_token"), ("refresh_token", &*refresh_token), ("client_id", CLIENT_ID)];
     match relying_party::token(&call, &fields).await {
         Ok(mut fresh) => {
+            if let Some(id_token) = &fresh.id_token
+                && let Err(error) = relying_party::check_signature(&call, id_token).await
+            {
+                return Ok(home::signed_in(&call, &tokens, Some(error)).await);
+            }
             fresh.refreshes = tokens.refreshes + 1;
             fresh.id_token = fresh.id_token.or(tokens.id_token);
             let mut response = back;

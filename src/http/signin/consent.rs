@@ -106,6 +106,7 @@ async fn show(
         scopes: lines(&ask).into_iter().chain(resources.iter().map(|uri| ScopeLine::custom(uri))).collect(),
         known: lines(&known),
         redirect_domain: target::host(&request.redirect_uri),
+        manage_href: None,
         chrome,
     };
     Ok(page::html(call, status, &consent, &[&target]))

@@ -8,7 +8,6 @@ use crate::domain::model::identifier::Canonical;
 use crate::domain::model::secret::Secret;
 use crate::domain::model::session::{Acr, Amr};
 use crate::domain::signin::identifier;
-use crate::password::GateError;
 use crate::observe::metrics::metrics;
 use crate::service::session::bind::SignedIn;
 use crate::service::session::end;
@@ -43,6 +42,8 @@ pub enum Outcome {
 /// # Errors
 /// `Busy` when past capacity: then nothing was checked, and nothing will be afterwards.
 pub async fn attempt(app: &App, ctx: &Ctx, attempt: Attempt<'_>) -> Result<Outcome, Error> {
+    // Past capacity a login is refused before it costs anything.
+    app.passwords.check()?;
     // A name that cannot exist is looked up all the same: one query in every case.
     let canonical = identifier::canonical_typed(attempt.username).unwrap_or_else(|| Canonical::from_stored(String::new()));
     let found = repo::user::find_for_signin(&app.store.read(), ctx.realm.id, &canonical).await?;
@@ -55,13 +56,13 @@ pub async fn attempt(app: &App, ctx: &Ctx, attempt: Attempt<'_>) -> Result<Outco
         }
         None => (None, None),
     };
-    let verdict = app.passwords.verify(attempt.password, phc).await.map_err(|error| match error {
-        GateError::Busy { retry_after } => {
+    let verdict = match app.passwords.verify(attempt.password, phc).await {
+        Ok(verdict) => verdict,
+        Err(error) => {
             metrics().sign_ins.with_label_values(&["busy"]).inc();
-            Error::Busy { retry_after }
+            return Err(error.into());
         }
-        GateError::Broken => Error::Internal("the hashing threads are gone".to_owned()),
-    })?;
+    };
     let proved = user.as_ref().filter(|user| verdict.matches && user.enabled);
     if let Some(user) = proved {
         let proof = Proof {

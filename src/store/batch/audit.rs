@@ -4,6 +4,7 @@
 use super::attempt::Work;
 use super::sql::{Sql, Value, values};
 use crate::domain::model::audit::AuditEvent;
+use crate::domain::model::ids::{ClientKey, GrantId, SessionId, UserId};
 use crate::store::Error;
 use crate::store::repo;
 
@@ -30,10 +31,10 @@ impl Work<'_, '_> {
             Value::from(event.id.as_uuid()),
             Value::from(event.at),
             Value::from(event.kind.as_str()),
-            Value::Id(event.user.map(|id| id.as_uuid())),
-            Value::Id(event.client.map(|id| id.as_uuid())),
-            Value::Id(event.session.map(|id| id.as_uuid())),
-            Value::Id(event.grant.map(|id| id.as_uuid())),
+            Value::Id(event.user.map(UserId::as_uuid)),
+            Value::Id(event.client.map(ClientKey::as_uuid)),
+            Value::Id(event.session.map(SessionId::as_uuid)),
+            Value::Id(event.grant.map(GrantId::as_uuid)),
             Value::Text(event.reason.map(Into::into)),
             Value::from(event.actor.as_str()),
             Value::Text(event.request.clone().map(Into::into)),

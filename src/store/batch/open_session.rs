@@ -56,7 +56,8 @@ const BIRTH: Sql = sharing!(
 );
 
 /// One's own session, opened by an attempt whose answer was lost.
-const OWN: Sql = Sql::same("select 1 from session where realm_id = $1 and id = $2 and user_id = $3 and secret_hash = $4");
+const OWN: Sql =
+    Sql::same("select 1 from session where realm_id = $1 and id = $2 and user_id = $3 and secret_hash = $4");
 
 impl OpenSession {
     pub(super) async fn run(&self, work: &mut Work<'_, '_>) -> Result<Opened, Error> {

@@ -8,9 +8,8 @@ use crate::store::Error;
 
 const EXISTS: Sql = Sql::same("select 1 from outbox where realm_id = $1 and id = $2");
 
-const NEXT: Sql = Sql::same(
-    "update user_account set event_seq = event_seq + 1 where realm_id = $1 and id = $2 returning event_seq",
-);
+const NEXT: Sql =
+    Sql::same("update user_account set event_seq = event_seq + 1 where realm_id = $1 and id = $2 returning event_seq");
 
 /// The person is gone; what was told of him last had the highest number.
 const AFTER_LAST: Sql =

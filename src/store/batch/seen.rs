@@ -64,7 +64,7 @@ impl Marks {
             *kept = mark;
         }
         // Once per crossing, not once per mark beyond it.
-        waiting.len() % ENOUGH == 0
+        waiting.len().is_multiple_of(ENOUGH)
     }
 
     /// Takes them all, in the order of keys.

@@ -16,7 +16,7 @@ use crate::store::Error;
 use crate::store::batch::sql::{self, Sql, values};
 
 /// No access token lives longer than an hour; the minute is for clocks.
-const KEPT: Duration = Duration::from_secs(3600 + 60);
+const KEPT: Duration = Duration::from_mins(61);
 
 /// Entries of one set; beyond it the database is asked.
 const MOST: usize = 200_000;
@@ -29,8 +29,7 @@ const TOKENS: Sql =
     Sql::same("select realm_id, token_id, expires_at from revoked_token where expires_at > $1 limit 200001");
 
 /// A grant that is not there gives nothing.
-const IS_GRANT_LIVE: Sql =
-    Sql::same("select 1 from grant_record where realm_id = $1 and id = $2 and ended_at is null");
+const IS_GRANT_LIVE: Sql = Sql::same("select 1 from grant_record where realm_id = $1 and id = $2 and ended_at is null");
 
 const IS_TOKEN_REVOKED: Sql = Sql::same("select 1 from revoked_token where realm_id = $1 and token_id = $2");
 

@@ -17,13 +17,13 @@ use crate::store::connect::Pools;
 use crate::store::{Change, ChangeKind, Error};
 
 /// Changes are kept an hour; who was silent for half of it does not count on finding them.
-const SILENCE: Duration = Duration::from_secs(1800);
+const SILENCE: Duration = Duration::from_mins(30);
 
 /// More than so many changes at once cost more than clearing everything.
 const MOST: usize = 10_000;
 
 /// Expired entries of the sets are forgotten this often.
-const PRUNE: Duration = Duration::from_secs(60);
+const PRUNE: Duration = Duration::from_mins(1);
 
 const SQLITE_LOOK: Sql = Sql::same(
     "select (select coalesce(max(seq), 0) from sqlite_sequence where name = 'change'), \

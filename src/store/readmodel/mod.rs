@@ -22,6 +22,7 @@ mod feed;
 mod guard;
 mod keys;
 mod model;
+mod origins;
 mod realm;
 mod resources;
 mod session;
@@ -48,6 +49,7 @@ struct Inner {
     position: tokio::sync::Mutex<feed::Position>,
     realms: realm::Realms,
     clients: client::Clients,
+    origins: origins::Origins,
     resources: resources::Resources,
     keys: keys::Keys,
     sessions: session::Sessions,
@@ -73,6 +75,7 @@ impl ReadModels {
             position: tokio::sync::Mutex::default(),
             realms: realm::Realms::new(),
             clients: client::Clients::new(),
+            origins: origins::new(),
             resources: resources::new(),
             keys: keys::new(),
             sessions: session::new(),
@@ -100,6 +103,7 @@ impl ReadModels {
             }
             ChangeKind::Client => {
                 inner.clients.by_key.drop_one(&(realm, ClientKey::from_uuid(change.id)));
+                inner.origins.drop_one(&realm);
                 // Client roles are named by the client's public name.
                 inner.users.drop_where(|key| key.0 == realm);
             }
@@ -123,6 +127,7 @@ impl ReadModels {
         let inner = &self.inner;
         inner.realms.clear();
         inner.clients.clear();
+        inner.origins.clear();
         inner.resources.clear();
         inner.keys.clear();
         inner.sessions.clear();

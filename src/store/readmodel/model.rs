@@ -10,7 +10,7 @@ use quick_cache::Equivalent;
 use quick_cache::sync::Cache;
 
 /// No entry is used longer.
-const LIFE: Duration = Duration::from_secs(60);
+const LIFE: Duration = Duration::from_mins(1);
 
 /// Parts of the map that are invalidated apart.
 const PARTS: u64 = 64;

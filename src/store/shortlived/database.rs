@@ -137,8 +137,7 @@ impl ShortLived for Database {
         window: Duration,
         now: Timestamp,
     ) -> Result<u64, Error> {
-        let counted =
-            sql::write(&self.pools, BUMP, values![realm, kind.as_str(), key, now.plus(window), now]).await?;
+        let counted = sql::write(&self.pools, BUMP, values![realm, kind.as_str(), key, now.plus(window), now]).await?;
         let hits: i64 = counted.first().map_or(Ok(0), |row| row.get(0))?;
         Ok(u64::try_from(hits).unwrap_or(0))
     }

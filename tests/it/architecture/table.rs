@@ -69,7 +69,8 @@ pub(super) const SECTIONS: &[(&str, &[&str])] = &[
     ("outbound", &["outbound", "network"]),
     ("mail", &["smtp"]),
     ("events", &["broker"]),
-    ("observe", &["log", "management"]),
+    // `Format` and `Level` are types of the section `log`.
+    ("observe", &["log", "format", "level", "management"]),
     // Whose forwarded headers count.
     ("http", &["network", "limits"]),
 ];

@@ -13,8 +13,29 @@ use doorward::store::batch::{Opened, Redeemed, RotateGrant, Rotated};
 use doorward::store::{Error, Store, repo};
 use tokio::task::JoinSet;
 
-use super::people::{IDLE, Person, Place, uuid};
-use super::{Node, START, open};
+use super::db::START;
+use super::node::{Node, on_each};
+use super::signed_in::{IDLE, Person, Place, uuid};
+
+on_each! {
+    a_code_is_redeemed_once,
+    a_code_is_redeemed_once_on_two_nodes,
+    what_was_stored_is_what_was_given,
+    a_repeat_with_its_own_id_is_a_success,
+    a_code_under_an_ended_session_is_burnt,
+    nothing_is_born_of_another_epoch_or_a_disabled_user,
+    a_rotation_moves_the_generation_once,
+    many_families_rotate_at_once,
+    each_guard_of_a_rotation_holds,
+    a_streak_of_foreign_repeats_ends_with_a_generation_without_one,
+    ending_a_session_ends_its_online_grants_only,
+    a_new_session_replaces_the_old_one_in_one_step,
+    a_step_up_keeps_the_session_and_kills_its_old_secret,
+    the_newest_mark_is_written_and_revives_nothing,
+    events_are_appended_with_what_they_tell_of,
+    a_closed_batch_has_written_everything_and_takes_no_more,
+    callers_may_be_on_another_runtime,
+}
 
 fn after(secs: u64) -> Timestamp {
     START.plus(Duration::from_secs(secs))
@@ -24,9 +45,7 @@ async fn generation(store: &Store, person: &Person, grant: GrantId) -> i64 {
     repo::grant::find(&store.read(), person.place.realm, grant).await.unwrap().unwrap().generation
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_code_is_redeemed_once() {
-    let node = open().await;
+async fn a_code_is_redeemed_once(node: Node) {
     let person = Place::new(&node.store).await.person(&node.store).await;
     let code = CodeId::from_uuid(uuid());
     let mut redemptions = JoinSet::new();
@@ -47,9 +66,7 @@ async fn a_code_is_redeemed_once() {
     assert_eq!(made.id, winners[0]);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_code_is_redeemed_once_on_two_nodes() {
-    let node = open().await;
+async fn a_code_is_redeemed_once_on_two_nodes(node: Node) {
     let other = node.another().await;
     let person = Place::new(&node.store).await.person(&node.store).await;
     for _ in 0..30 {
@@ -63,9 +80,7 @@ async fn a_code_is_redeemed_once_on_two_nodes() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn what_was_stored_is_what_was_given() {
-    let node = open().await;
+async fn what_was_stored_is_what_was_given(node: Node) {
     let place = Place::new(&node.store).await;
     let user = place.user(&node.store).await;
     let opening = place.opening(user);
@@ -84,9 +99,7 @@ async fn what_was_stored_is_what_was_given() {
     assert_eq!(grant, redemption.grant);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_repeat_with_its_own_id_is_a_success() {
-    let node = open().await;
+async fn a_repeat_with_its_own_id_is_a_success(node: Node) {
     let batch = node.store.batch();
     let place = Place::new(&node.store).await;
     let opening = place.opening(place.user(&node.store).await);
@@ -106,9 +119,7 @@ async fn a_repeat_with_its_own_id_is_a_success() {
     assert_eq!(batch.redeem_code(redemption).await.unwrap(), Redeemed::Redeemed, "its answer stays what it was");
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_code_under_an_ended_session_is_burnt() {
-    let node = open().await;
+async fn a_code_under_an_ended_session_is_burnt(node: Node) {
     let batch = node.store.batch();
     let person = Place::new(&node.store).await.person(&node.store).await;
     assert!(batch.end_session(person.end(EndReason::Logout)).await.unwrap());
@@ -121,9 +132,7 @@ async fn a_code_under_an_ended_session_is_burnt() {
     assert_eq!(again, Redeemed::Replayed { grant: None });
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_born_of_another_epoch_or_a_disabled_user() {
-    let node = open().await;
+async fn nothing_is_born_of_another_epoch_or_a_disabled_user(node: Node) {
     let batch = node.store.batch();
     let place = Place::new(&node.store).await;
     let person = place.person(&node.store).await;
@@ -153,9 +162,7 @@ async fn nothing_is_born_of_another_epoch_or_a_disabled_user() {
     assert_eq!(batch.redeem_code(mixed.redemption(CodeId::from_uuid(uuid()))).await.unwrap(), Redeemed::Ended);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_rotation_moves_the_generation_once() {
-    let node = open().await;
+async fn a_rotation_moves_the_generation_once(node: Node) {
     let person = Place::new(&node.store).await.person(&node.store).await;
     let grant = person.grant(&node.store).await;
     let mut rotations = JoinSet::new();
@@ -170,9 +177,7 @@ async fn a_rotation_moves_the_generation_once() {
     assert_eq!(row.presenter, Some([5; 16]));
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn many_families_rotate_at_once() {
-    let node = open().await;
+async fn many_families_rotate_at_once(node: Node) {
     let person = Place::new(&node.store).await.person(&node.store).await;
     let mut grants = Vec::new();
     for _ in 0..40 {
@@ -188,9 +193,7 @@ async fn many_families_rotate_at_once() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn each_guard_of_a_rotation_holds() {
-    let node = open().await;
+async fn each_guard_of_a_rotation_holds(node: Node) {
     let (store, batch) = (&node.store, node.store.batch());
     let place = Place::new(store).await;
     let person = place.person(store).await;
@@ -229,16 +232,13 @@ async fn each_guard_of_a_rotation_holds() {
     assert_eq!(batch.rotate_grant(person.rotation(offline, 0, after(1))).await.unwrap(), Rotated::Lost);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_streak_of_foreign_repeats_ends_with_a_generation_without_one() {
-    let node = open().await;
+async fn a_streak_of_foreign_repeats_ends_with_a_generation_without_one(node: Node) {
     let (store, batch) = (&node.store, node.store.batch());
     let person = Place::new(store).await.person(store).await;
     let grant = person.grant(store).await;
     let repeat = async |generation: i64| {
         let mut tx = store.begin().await.unwrap();
-        let streak =
-            repo::grant::count_foreign_repeat(&mut tx, person.place.realm, grant, generation).await.unwrap();
+        let streak = repo::grant::count_foreign_repeat(&mut tx, person.place.realm, grant, generation).await.unwrap();
         tx.commit().await.unwrap();
         streak
     };
@@ -256,9 +256,7 @@ async fn a_streak_of_foreign_repeats_ends_with_a_generation_without_one() {
     assert_eq!(repeat(4).await, 1);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn ending_a_session_ends_its_online_grants_only() {
-    let node = open().await;
+async fn ending_a_session_ends_its_online_grants_only(node: Node) {
     let store = &node.store;
     let person = Place::new(store).await.person(store).await;
     let (online, offline) = (person.grant(store).await, person.grant_of(store, true).await);
@@ -289,9 +287,7 @@ async fn ending_a_session_ends_its_online_grants_only() {
     assert!(format!("{unsent:?}").contains(&event.id.to_string()));
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_new_session_replaces_the_old_one_in_one_step() {
-    let node = open().await;
+async fn a_new_session_replaces_the_old_one_in_one_step(node: Node) {
     let store = &node.store;
     let place = Place::new(store).await;
     let old = place.person(store).await;
@@ -306,9 +302,7 @@ async fn a_new_session_replaces_the_old_one_in_one_step() {
     assert_eq!(grant.ended.unwrap().reason, EndReason::SessionEnded);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_step_up_keeps_the_session_and_kills_its_old_secret() {
-    let node = open().await;
+async fn a_step_up_keeps_the_session_and_kills_its_old_secret(node: Node) {
     let store = &node.store;
     let person = Place::new(store).await.person(store).await;
     assert_eq!(store.batch().step_up_session(person.step_up(after(60))).await.unwrap(), Opened::Opened);
@@ -320,9 +314,7 @@ async fn a_step_up_keeps_the_session_and_kills_its_old_secret() {
     assert_eq!(store.batch().step_up_session(person.step_up(after(61))).await.unwrap(), Opened::Ended);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_newest_mark_is_written_and_revives_nothing() {
-    let node = open().await;
+async fn the_newest_mark_is_written_and_revives_nothing(node: Node) {
     let store = &node.store;
     let place = Place::new(store).await;
     let (person, gone) = (place.person(store).await, place.person(store).await);
@@ -341,9 +333,7 @@ async fn the_newest_mark_is_written_and_revives_nothing() {
     assert!(ended.ended.is_some());
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn events_are_appended_with_what_they_tell_of() {
-    let node = open().await;
+async fn events_are_appended_with_what_they_tell_of(node: Node) {
     let store = &node.store;
     let person = Place::new(store).await.person(store).await;
     let event = person.place.event(AuditKind::SignInRefused, person.user);
@@ -356,9 +346,7 @@ async fn events_are_appended_with_what_they_tell_of() {
     assert_eq!(stored.len(), 2, "the sign-in and the refusal, each once: {stored:?}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_closed_batch_has_written_everything_and_takes_no_more() {
-    let node = open().await;
+async fn a_closed_batch_has_written_everything_and_takes_no_more(node: Node) {
     let store = node.store.clone();
     let person = Place::new(&store).await.person(&store).await;
     let grant = person.grant(&store).await;
@@ -379,9 +367,7 @@ async fn a_closed_batch_has_written_everything_and_takes_no_more() {
     assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn callers_may_be_on_another_runtime() {
-    let node = open().await;
+async fn callers_may_be_on_another_runtime(node: Node) {
     let person = Place::new(&node.store).await.person(&node.store).await;
     let grant = person.grant(&node.store).await;
     let store = node.store.clone();
@@ -392,104 +378,4 @@ async fn callers_may_be_on_another_runtime() {
     });
     let outcome = tokio::task::spawn_blocking(move || elsewhere.join().unwrap()).await.unwrap();
     assert_eq!(outcome.unwrap(), Rotated::Rotated);
-}
-
-/// What ends a parent in the race below.
-#[derive(Debug, Clone, Copy)]
-enum End {
-    Logout,
-    Disable,
-    ChangePassword,
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn power_is_never_born_after_its_end() {
-    let node = open().await;
-    let other = node.another().await;
-    let place = Place::new(&node.store).await;
-    for round in 0..120 {
-        let end = [End::Logout, End::Disable, End::ChangePassword][round % 3];
-        race(&node, &other, place, end).await;
-    }
-}
-
-/// One round: births and a rotation on one node against the end on the other.
-async fn race(node: &Node, other: &Node, place: Place, end: End) {
-    let person = place.person(&node.store).await;
-    let grant = person.grant(&node.store).await;
-    let mut births = JoinSet::new();
-    for _ in 0..3 {
-        let (store, redemption) = (node.store.clone(), person.redemption(CodeId::from_uuid(uuid())));
-        births.spawn(async move { store.batch().redeem_code(redemption).await.map(drop) });
-        let (store, opening) = (node.store.clone(), place.opening(person.user));
-        births.spawn(async move { store.batch().open_session(opening).await.map(drop) });
-    }
-    let (store, step_up) = (node.store.clone(), person.step_up(after(1)));
-    births.spawn(async move { store.batch().step_up_session(step_up).await.map(drop) });
-    let (store, rotation) = (node.store.clone(), person.rotation(grant, 0, after(1)));
-    births.spawn(async move { store.batch().rotate_grant(rotation).await.map(drop) });
-    let (ender, ending) = (other.store.clone(), person.clone());
-    births.spawn(async move {
-        match end {
-            End::Logout => ender.batch().end_session(ending.end(EndReason::Logout)).await.map(drop),
-            End::Disable => {
-                ending.disable(&ender).await;
-                Ok(())
-            }
-            End::ChangePassword => {
-                ending.change_password(&ender).await;
-                Ok(())
-            }
-        }
-    });
-    for born in births.join_all().await {
-        born.unwrap();
-    }
-    let read = node.store.read();
-    let sessions = repo::session::list_for_user(&read, place.realm, person.user, 100).await.unwrap();
-    let dead = |session: &SessionId| match end {
-        End::Logout => *session == person.session,
-        End::Disable | End::ChangePassword => true,
-    };
-    for session in &sessions {
-        assert!(!dead(&session.id) || session.ended.is_some(), "{end:?}: a session outlived its parent");
-    }
-    let dead_sessions: Vec<SessionId> = sessions.iter().map(|session| session.id).filter(dead).collect();
-    assert_eq!(live_grants(node, &dead_sessions).await, 0, "{end:?}: a grant outlived its parent");
-}
-
-async fn live_grants(node: &Node, sessions: &[SessionId]) -> u64 {
-    let mut live = 0;
-    for session in sessions {
-        let id = session.as_uuid().simple().to_string();
-        let text = if node.is_postgres() {
-            format!("select count(*) from grant_record where session_id = '{id}' and ended_at is null")
-        } else {
-            format!("select count(*) from grant_record where session_id = x'{id}' and ended_at is null")
-        };
-        live += u64::try_from(node.count(&text).await).unwrap();
-    }
-    live
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_cut_connection_costs_no_outcome() {
-    let node = open().await;
-    if !node.is_postgres() {
-        return;
-    }
-    let store = &node.store;
-    let person = Place::new(store).await.person(store).await;
-    for _ in 0..20 {
-        let mut redemptions = JoinSet::new();
-        for _ in 0..40 {
-            let (store, redemption) = (store.clone(), person.redemption(CodeId::from_uuid(uuid())));
-            redemptions.spawn(async move { store.batch().redeem_code(redemption).await });
-        }
-        node.cut_connections().await;
-        for outcome in redemptions.join_all().await {
-            // An own commit whose answer was lost is no replay.
-            assert_eq!(outcome.unwrap(), Redeemed::Redeemed);
-        }
-    }
 }

@@ -1,194 +1,210 @@
-//! A realm with a client, and people with sessions and grants, for tests of hot rows and read models.
-
-use std::time::Duration;
+//! A realm with a client and people, made through the store's own doors.
 
 use doorward::domain::model::audit::{Actor, AuditEvent, AuditKind};
-use doorward::domain::model::client::{Client, ClientMetadata, GrantType};
+use doorward::domain::model::client::{Client, ClientMetadata, ClientSecret, GrantType};
+use doorward::domain::model::credential::{Credential, CredentialSecret};
 use doorward::domain::model::device::Device;
 use doorward::domain::model::grant::{Grant, GrantTerms};
+use doorward::domain::model::identifier::{Canonical, Identifier, IdentifierKind};
 use doorward::domain::model::ids::{
-    ClientKey, CodeId, DeviceId, EventId, GrantId, RealmId, SessionId, TokenId, UserId,
+    ClientKey, ClientSecretId, CodeId, CredentialId, DeviceId, EventId, GrantId, RealmId, RoleId, SessionId, UserId,
 };
 use doorward::domain::model::realm::{Realm, RealmSettings};
+use doorward::domain::model::role::Role;
 use doorward::domain::model::secret::SecretHash;
 use doorward::domain::model::session::{Acr, Amr, EndReason, Ended, Session};
 use doorward::domain::model::span::Span;
 use doorward::domain::model::timestamp::Timestamp;
 use doorward::domain::model::user::{StandardClaims, User};
 use doorward::entropy::{Entropy, SystemEntropy};
-use doorward::store::batch::{EndSession, OpenSession, Opened, RedeemCode, Redeemed, RotateGrant, StepUp};
+use doorward::store::batch::{OpenSession, Opened, RedeemCode, Redeemed};
 use doorward::store::{Store, repo};
 use uuid::Uuid;
 
-use super::START;
-
-pub(crate) const IDLE: Duration = Duration::from_secs(14 * 86_400);
+use super::db::START;
 
 pub(crate) fn uuid() -> Uuid {
     SystemEntropy.uuid("test", START)
 }
 
-/// A realm with one client.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
-    pub(crate) realm: RealmId,
-    pub(crate) client: ClientKey,
+pub(crate) fn name(text: &str) -> Canonical {
+    Canonical::from_stored(text.to_owned())
 }
 
-/// Somebody who is signed in.
-#[derive(Debug, Clone)]
-pub(crate) struct Person {
-    pub(crate) place: Place,
-    pub(crate) user: UserId,
-    pub(crate) session: SessionId,
+pub(crate) fn ended(reason: EndReason) -> Ended {
+    Ended { at: START, reason }
 }
 
-impl Place {
+pub(crate) fn realm(name: &str) -> Realm {
+    Realm {
+        id: RealmId::from_uuid(uuid()),
+        name: name.to_owned(),
+        display_name: Some("A realm".to_owned()),
+        enabled: true,
+        issuer: None,
+        restore_epoch: 0,
+        settings: RealmSettings::default(),
+    }
+}
+
+pub(crate) fn client(realm: RealmId, client_id: &str) -> Client {
+    Client {
+        realm,
+        key: ClientKey::from_uuid(uuid()),
+        client_id: client_id.to_owned(),
+        enabled: true,
+        created_at: START,
+        metadata: ClientMetadata::default(),
+        secrets: Vec::new(),
+    }
+}
+
+pub(crate) fn secret(byte: u8, created_at: Timestamp) -> ClientSecret {
+    ClientSecret { id: ClientSecretId::from_uuid(uuid()), hash: SecretHash([byte; 32]), created_at, expires_at: None }
+}
+
+pub(crate) fn role(realm: RealmId, client: Option<ClientKey>, name: &str, composites: &[RoleId]) -> Role {
+    Role {
+        realm,
+        id: RoleId::from_uuid(uuid()),
+        client,
+        name: name.to_owned(),
+        description: None,
+        composites: composites.to_vec(),
+    }
+}
+
+pub(crate) fn user(realm: RealmId, username: &str) -> User {
+    User {
+        realm,
+        id: UserId::from_uuid(uuid()),
+        sub: format!("sub-{username}"),
+        username: username.to_owned(),
+        enabled: true,
+        credential_epoch: 0,
+        created_at: START,
+        updated_at: START,
+        claims: StandardClaims { email: Some(format!("{username}@example.com")), ..StandardClaims::default() },
+    }
+}
+
+pub(crate) fn password(user: &User, phc: &str) -> Credential {
+    Credential {
+        realm: user.realm,
+        id: CredentialId::from_uuid(uuid()),
+        user: user.id,
+        secret: CredentialSecret::Password { phc: phc.to_owned() },
+        created_at: START,
+    }
+}
+
+pub(crate) fn identifier(user: &User, canonical: &str, kind: IdentifierKind) -> Identifier {
+    Identifier { realm: user.realm, canonical: name(canonical), kind, user: user.id }
+}
+
+pub(crate) fn audit(realm: RealmId, kind: AuditKind) -> AuditEvent {
+    AuditEvent {
+        id: EventId::from_uuid(uuid()),
+        realm,
+        at: START,
+        kind,
+        user: None,
+        client: None,
+        session: None,
+        grant: None,
+        reason: None,
+        actor: Actor::System,
+        address: None,
+        request: None,
+    }
+}
+
+/// A realm, a client, a person with a user name.
+pub(crate) struct Scene {
+    pub(crate) realm: Realm,
+    pub(crate) client: Client,
+    pub(crate) user: User,
+}
+
+impl Scene {
     pub(crate) async fn new(store: &Store) -> Self {
-        let place = Self { realm: RealmId::from_uuid(uuid()), client: ClientKey::from_uuid(uuid()) };
+        let realm = realm("main");
+        let client = client(realm.id, "app");
+        let user = user(realm.id, "alice");
         let mut tx = store.begin().await.unwrap();
-        repo::realm::insert(&mut tx, &place.realm_row()).await.unwrap();
-        repo::client::insert(&mut tx, &place.client_row()).await.unwrap();
+        repo::realm::insert(&mut tx, &realm).await.unwrap();
+        repo::client::insert(&mut tx, &client).await.unwrap();
+        repo::user::insert(&mut tx, &user).await.unwrap();
+        let names = [identifier(&user, "alice", IdentifierKind::Username)];
+        repo::identifier::replace_for(&mut tx, realm.id, user.id, &names).await.unwrap();
         tx.commit().await.unwrap();
-        place
+        Self { realm, client, user }
     }
 
-    pub(crate) fn realm_row(self) -> Realm {
-        Realm {
-            id: self.realm,
-            name: format!("r{}", &self.realm.as_uuid().simple().to_string()[16..]),
-            display_name: None,
-            enabled: true,
-            issuer: None,
-            restore_epoch: 0,
-            settings: RealmSettings::default(),
-        }
+    pub(crate) async fn epoch(&self, store: &Store) -> i64 {
+        repo::user::find(&store.read(), self.realm.id, self.user.id).await.unwrap().unwrap().credential_epoch
     }
 
-    pub(crate) fn client_row(self) -> Client {
-        Client {
-            realm: self.realm,
-            key: self.client,
-            client_id: "app".to_owned(),
-            enabled: true,
-            created_at: START,
-            metadata: ClientMetadata::default(),
-            secrets: Vec::new(),
-        }
-    }
-
-    /// An account that is not signed in.
-    pub(crate) async fn user(self, store: &Store) -> UserId {
-        let user = UserId::from_uuid(uuid());
-        let row = User {
-            realm: self.realm,
-            id: user,
-            sub: user.as_uuid().simple().to_string(),
-            username: user.as_uuid().simple().to_string(),
-            enabled: true,
+    pub(crate) fn session(&self) -> Session {
+        Session {
+            realm: self.realm.id,
+            id: SessionId::from_uuid(uuid()),
+            user: self.user.id,
+            device: DeviceId::from_uuid(uuid()),
+            secret_hash: SecretHash([1; 32]),
+            previous_secret_hash: None,
+            secret_rotated_at: START,
+            auth_time: START,
+            acr: Acr::Aal1,
+            amr: vec![Amr::Pwd],
             credential_epoch: 0,
+            remembered: false,
             created_at: START,
-            updated_at: START,
-            claims: StandardClaims::default(),
+            last_seen_at: START,
+            idle: Span::mins(30),
+            expires_at: START.plus(Span::hours(12).get()),
+            ended: None,
+        }
+    }
+
+    pub(crate) async fn open_session(&self, store: &Store) -> Session {
+        let mut session = self.session();
+        session.credential_epoch = self.epoch(store).await;
+        let device = Device {
+            realm: self.realm.id,
+            id: session.device,
+            secret_hash: SecretHash([2; 32]),
+            browser: "Firefox".to_owned(),
+            system: "Linux".to_owned(),
+            first_seen_at: START,
+            last_seen_at: START,
         };
-        let mut tx = store.begin().await.unwrap();
-        repo::user::insert(&mut tx, &row).await.unwrap();
-        tx.commit().await.unwrap();
-        user
-    }
-
-    /// An account that is signed in.
-    pub(crate) async fn person(self, store: &Store) -> Person {
-        let user = self.user(store).await;
-        let opening = self.opening(user);
-        let session = opening.session.id;
+        let mut audit = audit(self.realm.id, AuditKind::SignedIn);
+        audit.user = Some(self.user.id);
+        audit.address = Some("192.0.2.1".to_owned());
+        let user_epoch = session.credential_epoch;
+        let opening = OpenSession { session: session.clone(), device, user_epoch, replaces: None, audit };
         assert_eq!(store.batch().open_session(opening).await.unwrap(), Opened::Opened);
-        Person { place: self, user, session }
+        session
     }
 
-    pub(crate) fn opening(self, user: UserId) -> OpenSession {
-        let (session, device) = (SessionId::from_uuid(uuid()), DeviceId::from_uuid(uuid()));
-        OpenSession {
-            session: Session {
-                realm: self.realm,
-                id: session,
-                user,
-                device,
-                secret_hash: SecretHash([7; 32]),
-                previous_secret_hash: None,
-                secret_rotated_at: START,
-                auth_time: START,
-                acr: Acr::Aal1,
-                amr: vec![Amr::Pwd],
-                credential_epoch: 0,
-                remembered: false,
-                created_at: START,
-                last_seen_at: START,
-                idle: Span::mins(30),
-                expires_at: START.plus(Duration::from_secs(12 * 3600)),
-                ended: None,
-            },
-            device: Device {
-                realm: self.realm,
-                id: device,
-                secret_hash: SecretHash([8; 32]),
-                browser: "Firefox".to_owned(),
-                system: "Linux".to_owned(),
-                first_seen_at: START,
-                last_seen_at: START,
-            },
-            user_epoch: 0,
-            replaces: None,
-            audit: self.event(AuditKind::SignedIn, user),
-        }
-    }
-
-    pub(crate) fn event(self, kind: AuditKind, user: UserId) -> AuditEvent {
-        AuditEvent {
-            id: EventId::from_uuid(uuid()),
-            realm: self.realm,
-            at: START,
-            kind,
-            user: Some(user),
-            client: None,
-            session: None,
-            grant: None,
-            reason: None,
-            actor: Actor::Subject,
-            address: Some("192.0.2.7".to_owned()),
-            request: None,
-        }
-    }
-}
-
-impl Person {
-    pub(crate) fn redemption(&self, code: CodeId) -> RedeemCode {
-        RedeemCode {
-            realm: self.place.realm,
-            code,
-            code_expires_at: START.plus(Duration::from_secs(60)),
-            grant: self.grant_row(code),
-            credential_epoch: 0,
-            audit: self.place.event(AuditKind::GrantMade, self.user),
-        }
-    }
-
-    fn grant_row(&self, code: CodeId) -> Grant {
-        Grant {
-            realm: self.place.realm,
+    pub(crate) async fn grant(&self, store: &Store, session: &Session, offline: bool) -> Grant {
+        let code = CodeId::from_uuid(uuid());
+        let grant = Grant {
+            realm: self.realm.id,
             id: GrantId::from_uuid(uuid()),
-            client: self.place.client,
-            user: self.user,
-            session: self.session,
+            client: self.client.key,
+            user: self.user.id,
+            session: session.id,
             code: Some(code),
             grant_type: GrantType::AuthorizationCode,
             terms: GrantTerms {
-                scope: vec!["openid".to_owned()],
-                offline: false,
+                scope: vec!["openid".to_owned(), "profile".to_owned()],
+                offline,
                 auth_time: START,
                 acr: Acr::Aal1,
                 amr: vec![Amr::Pwd],
-                nonce: None,
+                nonce: Some("n".to_owned()),
                 claims: None,
                 resources: Vec::new(),
                 cnf: None,
@@ -199,100 +215,23 @@ impl Person {
             refresh_secret_hash: Some(SecretHash([9; 32])),
             generation: 0,
             rotated_at: START,
-            presenter: None,
+            presenter: Some([3; 16]),
             grace_streak: 0,
             grace_generation: 0,
             created_at: START,
             last_used_at: START,
-            expires_at: START.plus(Duration::from_secs(90 * 86_400)),
+            expires_at: START.plus(Span::days(90).get()),
             ended: None,
-        }
-    }
-
-    /// A live grant.
-    pub(crate) async fn grant(&self, store: &Store) -> GrantId {
-        self.grant_of(store, false).await
-    }
-
-    /// A live grant, online or offline.
-    pub(crate) async fn grant_of(&self, store: &Store, offline: bool) -> GrantId {
-        let mut redemption = self.redemption(CodeId::from_uuid(uuid()));
-        redemption.grant.terms.offline = offline;
-        let grant = redemption.grant.id;
+        };
+        let redemption = RedeemCode {
+            realm: self.realm.id,
+            code,
+            code_expires_at: START.plus(Span::mins(1).get()),
+            grant: grant.clone(),
+            credential_epoch: self.epoch(store).await,
+            audit: audit(self.realm.id, AuditKind::GrantMade),
+        };
         assert_eq!(store.batch().redeem_code(redemption).await.unwrap(), Redeemed::Redeemed);
         grant
-    }
-
-    pub(crate) fn rotation(&self, grant: GrantId, generation: i64, now: Timestamp) -> RotateGrant {
-        RotateGrant {
-            realm: self.place.realm,
-            grant,
-            generation,
-            secret_hash: SecretHash([9; 32]),
-            presenter: [5; 16],
-            now,
-            idle: IDLE,
-        }
-    }
-
-    pub(crate) fn end(&self, reason: EndReason) -> EndSession {
-        EndSession {
-            realm: self.place.realm,
-            session: self.session,
-            ended: Ended { at: START, reason },
-            audit: self.place.event(AuditKind::SessionEnded, self.user),
-            outbox: None,
-        }
-    }
-
-    pub(crate) fn step_up(&self, auth_time: Timestamp) -> StepUp {
-        StepUp {
-            realm: self.place.realm,
-            session: self.session,
-            new_secret: SecretHash([10; 32]),
-            auth_time,
-            acr: Acr::Aal1,
-            amr: vec![Amr::Pwd],
-            credential_epoch: 0,
-            now: auth_time,
-            audit: self.place.event(AuditKind::SignedIn, self.user),
-        }
-    }
-
-    /// Disables the account as an administrator does: the parent first, its children in later statements.
-    pub(crate) async fn disable(&self, store: &Store) {
-        let ended = Ended { at: START, reason: EndReason::UserDisabled };
-        let realm = self.place.realm;
-        let mut tx = store.begin().await.unwrap();
-        repo::user::set_enabled(&mut tx, realm, self.user, false, START).await.unwrap();
-        repo::session::end_all_for_user(&mut tx, realm, self.user, ended, None, true).await.unwrap();
-        repo::grant::end_for_user(&mut tx, realm, self.user, ended).await.unwrap();
-        tx.commit().await.unwrap();
-    }
-
-    /// Ends everything as a change of the password does.
-    pub(crate) async fn change_password(&self, store: &Store) {
-        let ended = Ended { at: START, reason: EndReason::CredentialChanged };
-        let realm = self.place.realm;
-        let mut tx = store.begin().await.unwrap();
-        repo::user::raise_epoch(&mut tx, realm, self.user, START).await.unwrap();
-        repo::session::end_all_for_user(&mut tx, realm, self.user, ended, None, true).await.unwrap();
-        repo::grant::end_for_user(&mut tx, realm, self.user, ended).await.unwrap();
-        tx.commit().await.unwrap();
-    }
-
-    /// Ends one grant, as a revocation does.
-    pub(crate) async fn end_grant(&self, store: &Store, grant: GrantId) {
-        let ended = Ended { at: START, reason: EndReason::RevokedByClient };
-        let mut tx = store.begin().await.unwrap();
-        assert!(repo::grant::end(&mut tx, self.place.realm, grant, ended).await.unwrap());
-        tx.commit().await.unwrap();
-    }
-
-    /// Revokes an access token by itself.
-    pub(crate) async fn revoke_token(&self, store: &Store, token: TokenId) {
-        let mut tx = store.begin().await.unwrap();
-        repo::token::revoke(&mut tx, self.place.realm, token, START.plus(Duration::from_secs(300))).await.unwrap();
-        tx.commit().await.unwrap();
     }
 }

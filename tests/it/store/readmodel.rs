@@ -6,14 +6,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use doorward::clock::Clock;
+use doorward::domain::model::ids::RoleId;
 use doorward::domain::model::ids::{GrantId, TokenId};
 use doorward::domain::model::role::Role;
-use doorward::domain::model::ids::RoleId;
 use doorward::domain::model::session::EndReason;
 use doorward::store::{Store, repo};
 
-use super::people::{Person, Place, uuid};
-use super::{Node, open};
+use super::node::{Node, on_each};
+use super::signed_in::{Person, Place, uuid};
+
+on_each! {
+    a_change_is_seen_at_once_here_and_after_one_poll_there,
+    a_feed_that_is_behind_sends_reads_to_the_database,
+    an_entry_lives_a_minute,
+    what_ended_is_known_on_every_node,
+    a_logout_ends_session_and_grants_in_the_models,
+    a_step_up_is_seen_by_its_own_answer,
+    realms_and_clients_are_found_by_both_their_names,
+    a_change_of_roles_clears_the_realms_users,
+    a_transaction_that_commits_late_is_not_missed,
+    a_load_that_began_before_a_change_never_outlives_it,
+}
 
 impl Node {
     async fn poll(&self) {
@@ -33,9 +46,7 @@ async fn name(store: &Store, person: &Person) -> Option<String> {
     store.models().user(person.place.realm, person.user).await.unwrap().unwrap().user.claims.name.clone()
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_change_is_seen_at_once_here_and_after_one_poll_there() {
-    let here = open().await;
+async fn a_change_is_seen_at_once_here_and_after_one_poll_there(here: Node) {
     let there = here.another().await;
     let person = Place::new(&here.store).await.person(&here.store).await;
     here.poll().await;
@@ -51,9 +62,7 @@ async fn a_change_is_seen_at_once_here_and_after_one_poll_there() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_feed_that_is_behind_sends_reads_to_the_database() {
-    let here = open().await;
+async fn a_feed_that_is_behind_sends_reads_to_the_database(here: Node) {
     let there = here.another().await;
     let person = Place::new(&here.store).await.person(&here.store).await;
     there.poll().await;
@@ -68,13 +77,11 @@ async fn a_feed_that_is_behind_sends_reads_to_the_database() {
     assert_eq!(name(&there.store, &person).await.as_deref(), Some("newer"));
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn an_entry_lives_a_minute() {
-    let node = open().await;
+async fn an_entry_lives_a_minute(node: Node) {
     let person = Place::new(&node.store).await.person(&node.store).await;
     node.poll().await;
     assert_eq!(name(&node.store, &person).await, None);
-    node.run("update user_account set claims = '{\"name\":\"behind the back\"}'").await;
+    node.db.run("update user_account set claims = '{\"name\":\"behind the back\"}'").await;
     node.advance(Duration::from_secs(59));
     node.poll().await;
     assert_eq!(name(&node.store, &person).await, None, "a change without its row is not noticed");
@@ -83,9 +90,7 @@ async fn an_entry_lives_a_minute() {
     assert_eq!(name(&node.store, &person).await.as_deref(), Some("behind the back"));
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn what_ended_is_known_on_every_node() {
-    let here = open().await;
+async fn what_ended_is_known_on_every_node(here: Node) {
     let there = here.another().await;
     let person = Place::new(&here.store).await.person(&here.store).await;
     let realm = person.place.realm;
@@ -124,9 +129,7 @@ async fn what_ended_is_known_on_every_node() {
     assert!(there.store.models().is_grant_ended(realm, unknown).await.unwrap(), "what is not there gives nothing");
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_logout_ends_session_and_grants_in_the_models() {
-    let here = open().await;
+async fn a_logout_ends_session_and_grants_in_the_models(here: Node) {
     let there = here.another().await;
     let person = Place::new(&here.store).await.person(&here.store).await;
     let realm = person.place.realm;
@@ -145,21 +148,17 @@ async fn a_logout_ends_session_and_grants_in_the_models() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_step_up_is_seen_by_its_own_answer() {
-    let node = open().await;
+async fn a_step_up_is_seen_by_its_own_answer(node: Node) {
     let person = Place::new(&node.store).await.person(&node.store).await;
     let realm = person.place.realm;
     node.poll().await;
     node.store.models().session(realm, person.session).await.unwrap();
-    let later = super::START.plus(Duration::from_secs(60));
+    let later = super::db::START.plus(Duration::from_secs(60));
     node.store.batch().step_up_session(person.step_up(later)).await.unwrap();
     assert_eq!(node.store.models().session(realm, person.session).await.unwrap().unwrap().auth_time, later);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn realms_and_clients_are_found_by_both_their_names() {
-    let here = open().await;
+async fn realms_and_clients_are_found_by_both_their_names(here: Node) {
     let there = here.another().await;
     let place = Place::new(&here.store).await;
     let name = place.realm_row().name;
@@ -193,7 +192,7 @@ async fn realms_and_clients_are_found_by_both_their_names() {
         assert_eq!(models.realm(place.realm).await.unwrap().unwrap().title(), "Title");
     }
     let mut tx = here.store.begin().await.unwrap();
-    repo::client::delete(&mut tx, place.realm, place.client, super::START).await.unwrap();
+    repo::client::delete(&mut tx, place.realm, place.client, super::db::START).await.unwrap();
     tx.commit().await.unwrap();
     let mut tx = here.store.begin().await.unwrap();
     let new = Place { client: doorward::domain::model::ids::ClientKey::from_uuid(uuid()), ..place };
@@ -207,9 +206,7 @@ async fn realms_and_clients_are_found_by_both_their_names() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_change_of_roles_clears_the_realms_users() {
-    let here = open().await;
+async fn a_change_of_roles_clears_the_realms_users(here: Node) {
     let there = here.another().await;
     let person = Place::new(&here.store).await.person(&here.store).await;
     let realm = person.place.realm;
@@ -237,9 +234,7 @@ async fn a_change_of_roles_clears_the_realms_users() {
     assert_eq!(roles(&there).await, ["author"]);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_transaction_that_commits_late_is_not_missed() {
-    let here = open().await;
+async fn a_transaction_that_commits_late_is_not_missed(here: Node) {
     if !here.is_postgres() {
         return;
     }
@@ -250,9 +245,10 @@ async fn a_transaction_that_commits_late_is_not_missed() {
     let there = here.another().await;
     let mut user = repo::user::find(&there.store.read(), person.place.realm, person.user).await.unwrap().unwrap();
     user.claims.name = Some("late".to_owned());
-    let mut late = there.store.begin().await.unwrap();
+    // On a node of its own: the other's writing connection stays free.
+    let slow = here.another().await;
+    let mut late = slow.store.begin().await.unwrap();
     repo::user::update(&mut late, &user).await.unwrap();
-    // The change row is written at the commit; take the transaction's id now.
     for round in 0..5 {
         let other = person.place.person(&there.store).await;
         rename(&there.store, &other, &format!("quick {round}")).await;
@@ -265,9 +261,7 @@ async fn a_transaction_that_commits_late_is_not_missed() {
     assert_eq!(name(&here.store, &person).await.as_deref(), Some("late"));
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_load_that_began_before_a_change_never_outlives_it() {
-    let node = open().await;
+async fn a_load_that_began_before_a_change_never_outlives_it(node: Node) {
     let person = Place::new(&node.store).await.person(&node.store).await;
     node.poll().await;
     let done = Arc::new(AtomicBool::new(false));

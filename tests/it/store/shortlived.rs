@@ -9,15 +9,16 @@ use doorward::domain::model::timestamp::Timestamp;
 use doorward::entropy::{Entropy, SystemEntropy};
 use doorward::store::shortlived::{Kind, Owner, Put, ShortLived, Update, Versioned};
 
-use super::{START, open};
+use super::db::START;
+use super::node::{Node, on_each};
+
+on_each! { the_database_conforms }
 
 const REALM: RealmId = RealmId::from_bytes([1; 16]);
 const OTHER: RealmId = RealmId::from_bytes([2; 16]);
 const HOUR: Duration = Duration::from_secs(3600);
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_database_conforms() {
-    let node = open().await;
+async fn the_database_conforms(node: Node) {
     conforms(node.store.shortlived()).await;
 }
 
@@ -57,8 +58,8 @@ async fn what_is_put_is_found(kept: &dyn ShortLived) {
 async fn a_value_is_taken_once(kept: &dyn ShortLived) {
     let key = key();
     assert!(kept.put(put(&key, b"once", START)).await.unwrap());
-    let takes = (0..50).map(|_| kept.take(REALM, Kind::Flow, &key, START)).collect();
-    let taken: Vec<Vec<u8>> = together(takes).await.into_iter().filter_map(Result::unwrap).collect();
+    let taking = (0..50).map(|_| kept.take(REALM, Kind::Flow, &key, START)).collect();
+    let taken: Vec<Vec<u8>> = together(taking).await.into_iter().filter_map(Result::unwrap).collect();
     assert_eq!(taken, [b"once".to_vec()]);
 }
 
@@ -120,9 +121,7 @@ async fn an_owner_keeps_the_newest(kept: &dyn ShortLived) {
     );
     for (age, key) in keys.iter().enumerate() {
         let now = START.plus(Duration::from_millis(u64::try_from(age).unwrap()));
-        assert!(
-            kept.put(Put { owner: Some(Owner { id: of("owner"), cap: 3 }), ..put(key, b"x", now) }).await.unwrap()
-        );
+        assert!(kept.put(Put { owner: Some(Owner { id: of("owner"), cap: 3 }), ..put(key, b"x", now) }).await.unwrap());
     }
     let late = START.plus(Duration::from_secs(1));
     for (age, key) in keys.iter().enumerate() {
@@ -195,4 +194,3 @@ async fn together<'a, T>(futures: Vec<impl Future<Output = T> + Send + 'a>) -> V
     })
     .await
 }
-
