@@ -52,7 +52,10 @@ impl MigratorTrait for Migrator {
 pub async fn status(connection: &impl ConnectionTrait) -> Result<Vec<(String, bool)>, DbErr> {
     let applied = applied(connection).await?;
     let known = Migrator::migrations();
-    Ok(known.iter().map(|migration| (migration.name().to_owned(), applied.iter().any(|a| a == migration.name()))).collect())
+    Ok(known
+        .iter()
+        .map(|migration| (migration.name().to_owned(), applied.iter().any(|a| a == migration.name())))
+        .collect())
 }
 
 /// Applies what is pending and gives its names. A database that a newer release has migrated is left as it

@@ -65,7 +65,7 @@ const TABLES: &str = "
             ended_reason text,
             primary key (realm_id, id)
         ){roomy};
-        create index session_user on session (realm_id, user_id, id);
+        create index session_of_user on session (realm_id, user_id, id);
         create index session_expires on session (expires_at);
         create index session_ended on session (ended_at) where ended_at is not null
 ";

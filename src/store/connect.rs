@@ -10,7 +10,9 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
-use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
+use sea_orm::sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
 use sea_orm::sqlx::{self, ConnectOptions};
 
 use super::error::Error;

@@ -71,11 +71,7 @@ pub async fn find(source: &impl Source, realm: RealmId, client: ClientKey) -> Re
 }
 
 /// The client of this public id.
-pub async fn find_by_client_id(
-    source: &impl Source,
-    realm: RealmId,
-    client_id: &str,
-) -> Result<Option<Client>, Error> {
+pub async fn find_by_client_id(source: &impl Source, realm: RealmId, client_id: &str) -> Result<Option<Client>, Error> {
     let found = Entity::find()
         .filter(Column::RealmId.eq(realm.as_uuid()))
         .filter(Column::ClientId.eq(client_id))
@@ -115,11 +111,8 @@ pub async fn insert(tx: &mut Tx, client: &Client) -> Result<(), Error> {
 
 /// Changes metadata and whether the client is enabled.
 pub async fn update(tx: &mut Tx, client: &Client) -> Result<(), Error> {
-    let row = ActiveModel {
-        enabled: Set(client.enabled),
-        metadata: Set(json(&client.metadata)?),
-        ..ActiveModel::default()
-    };
+    let row =
+        ActiveModel { enabled: Set(client.enabled), metadata: Set(json(&client.metadata)?), ..ActiveModel::default() };
     write(tx, client.realm, client.key, row).await
 }
 

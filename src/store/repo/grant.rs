@@ -99,34 +99,21 @@ pub async fn end_for_user_and_client(
     client: ClientKey,
     ended: Ended,
 ) -> Result<u64, Error> {
-    let which =
-        Condition::all().add(Column::UserId.eq(user.as_uuid())).add(Column::ClientKey.eq(client.as_uuid()));
+    let which = Condition::all().add(Column::UserId.eq(user.as_uuid())).add(Column::ClientKey.eq(client.as_uuid()));
     end_where(tx, realm, which, ended).await
 }
 
-pub(super) async fn end_for_client(
-    tx: &mut Tx,
-    realm: RealmId,
-    client: ClientKey,
-    ended: Ended,
-) -> Result<u64, Error> {
+pub(super) async fn end_for_client(tx: &mut Tx, realm: RealmId, client: ClientKey, ended: Ended) -> Result<u64, Error> {
     let which = Condition::all().add(Column::ClientKey.eq(client.as_uuid()));
     end_where(tx, realm, which, ended).await
 }
 
 /// Ends the online grants of sessions that have just ended.
-pub(super) async fn end_online_of(
-    tx: &mut Tx,
-    realm: RealmId,
-    sessions: &[Uuid],
-    at: Timestamp,
-) -> Result<u64, Error> {
+pub(super) async fn end_online_of(tx: &mut Tx, realm: RealmId, sessions: &[Uuid], at: Timestamp) -> Result<u64, Error> {
     if sessions.is_empty() {
         return Ok(0);
     }
-    let which = Condition::all()
-        .add(Column::SessionId.is_in(sessions.iter().copied()))
-        .add(Column::Offline.eq(false));
+    let which = Condition::all().add(Column::SessionId.is_in(sessions.iter().copied())).add(Column::Offline.eq(false));
     end_where(tx, realm, which, Ended { at, reason: EndReason::SessionEnded }).await
 }
 
@@ -142,12 +129,7 @@ pub(super) async fn end_offline_for_user(
 
 /// Counts a repeat by somebody else within the grace (`security-design` rule 9) and gives how many
 /// generations in a row had one. One generation counts once; one without a foreign repeat starts anew.
-pub async fn count_foreign_repeat(
-    tx: &mut Tx,
-    realm: RealmId,
-    grant: GrantId,
-    generation: i64,
-) -> Result<i32, Error> {
+pub async fn count_foreign_repeat(tx: &mut Tx, realm: RealmId, grant: GrantId, generation: i64) -> Result<i32, Error> {
     let row = Row { table: "grant_record", id: grant.as_uuid() };
     let streak = CaseStatement::new()
         .case(Expr::col(Column::GraceGeneration).eq(generation - 1), Expr::col(Column::GraceStreak).add(1))
@@ -167,12 +149,14 @@ pub async fn count_foreign_repeat(
         .await?;
     let streak = match counted.first() {
         Some(counted) => Some(counted.grace_streak),
-        None => Entity::find_by_id((realm.as_uuid(), grant.as_uuid()))
-            .select_only()
-            .column(Column::GraceStreak)
-            .into_tuple()
-            .one(tx.connection())
-            .await?,
+        None => {
+            Entity::find_by_id((realm.as_uuid(), grant.as_uuid()))
+                .select_only()
+                .column(Column::GraceStreak)
+                .into_tuple()
+                .one(tx.connection())
+                .await?
+        }
     };
     row.some(i32::try_from(streak.unwrap_or(0)).ok())
 }

@@ -16,8 +16,8 @@ use crate::store::{ChangeKind, Error, Source, Tx};
 /// Every group, by path: a group comes after those above it.
 pub async fn list(source: &impl Source, realm: RealmId) -> Result<Vec<Group>, Error> {
     let connection = source.connection();
-    let rows = Entity::find().filter(Column::RealmId.eq(realm.as_uuid())).order_by_asc(Column::Path).all(connection);
-    let rows = rows.await?;
+    let mut rows = Entity::find().filter(Column::RealmId.eq(realm.as_uuid())).all(connection).await?;
+    rows.sort_by(|one, other| one.path.cmp(&other.path));
     let given = role::Entity::find()
         .filter(role::Column::RealmId.eq(realm.as_uuid()))
         .order_by_asc(role::Column::RoleId)

@@ -1,7 +1,7 @@
 //! Protected resources (RFC 8707).
 
 use sea_orm::ActiveValue::Set;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 
 use super::row::{Row, json, whole};
 use crate::domain::model::ids::{RealmId, ResourceId};
@@ -24,11 +24,8 @@ fn read(model: Model) -> Result<Resource, Error> {
 
 /// Every resource of the realm, by identifier.
 pub async fn list(source: &impl Source, realm: RealmId) -> Result<Vec<Resource>, Error> {
-    let rows = Entity::find()
-        .filter(Column::RealmId.eq(realm.as_uuid()))
-        .order_by_asc(Column::Identifier)
-        .all(source.connection())
-        .await?;
+    let mut rows = Entity::find().filter(Column::RealmId.eq(realm.as_uuid())).all(source.connection()).await?;
+    rows.sort_by(|one, other| one.identifier.cmp(&other.identifier));
     rows.into_iter().map(read).collect()
 }
 

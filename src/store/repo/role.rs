@@ -27,12 +27,8 @@ pub struct Effective {
 /// Every role of the realm and of its clients, by name.
 pub async fn list(source: &impl Source, realm: RealmId) -> Result<Vec<Role>, Error> {
     let connection = source.connection();
-    let rows = Entity::find()
-        .filter(Column::RealmId.eq(realm.as_uuid()))
-        .order_by_asc(Column::Name)
-        .order_by_asc(Column::Id)
-        .all(connection)
-        .await?;
+    let mut rows = Entity::find().filter(Column::RealmId.eq(realm.as_uuid())).all(connection).await?;
+    rows.sort_by(|one, other| (&one.name, one.id).cmp(&(&other.name, other.id)));
     let parts = role_composite::Entity::find()
         .filter(role_composite::Column::RealmId.eq(realm.as_uuid()))
         .order_by_asc(role_composite::Column::PartId)
@@ -142,13 +138,12 @@ const ROLES: &str = "\
     ) \
     select role.name as name, client.client_id as client_id from held \
     join role on role.realm_id = $1 and role.id = held.id \
-    left join client on client.realm_id = role.realm_id and client.id = role.client_key \
-    order by role.name";
+    left join client on client.realm_id = role.realm_id and client.id = role.client_key";
 
 const GROUPS: &str = "\
     select g.path as path from user_group_member m \
     join user_group g on g.realm_id = m.realm_id and g.id = m.group_id \
-    where m.realm_id = $1 and m.user_id = $2 order by g.path";
+    where m.realm_id = $1 and m.user_id = $2";
 
 /// What a person's roles and groups amount to: two queries, however deep the trees.
 pub async fn effective(source: &impl Source, realm: RealmId, user: UserId) -> Result<Effective, Error> {
@@ -168,5 +163,9 @@ pub async fn effective(source: &impl Source, realm: RealmId, user: UserId) -> Re
     for row in connection.query_all_raw(query(GROUPS)).await? {
         effective.groups.push(row.try_get("", "path")?);
     }
+    // Here, not in the database: a token must not depend on how a server orders text.
+    effective.roles.sort();
+    effective.client_roles.values_mut().for_each(|roles| roles.sort());
+    effective.groups.sort();
     Ok(effective)
 }

@@ -70,10 +70,7 @@ fn ending(realm: RealmId, ended: Ended) -> UpdateMany<Entity> {
         ended_reason: Set(Some(ended.reason.as_str().to_owned())),
         ..ActiveModel::default()
     };
-    Entity::update_many()
-        .set(row)
-        .filter(Column::RealmId.eq(realm.as_uuid()))
-        .filter(Column::EndedAt.is_null())
+    Entity::update_many().set(row).filter(Column::RealmId.eq(realm.as_uuid())).filter(Column::EndedAt.is_null())
 }
 
 /// Ends a session, then its online grants. `false`: it had ended before, or never was.

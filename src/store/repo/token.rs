@@ -12,11 +12,8 @@ use crate::store::{ChangeKind, Error, Tx};
 
 /// Puts a token on the deny list until it has ended anyway. Twice is once.
 pub async fn revoke(tx: &mut Tx, realm: RealmId, token: TokenId, expires_at: Timestamp) -> Result<(), Error> {
-    let row: ActiveModel = whole(Model {
-        realm_id: realm.as_uuid(),
-        token_id: token.as_uuid(),
-        expires_at: expires_at.as_micros(),
-    });
+    let row: ActiveModel =
+        whole(Model { realm_id: realm.as_uuid(), token_id: token.as_uuid(), expires_at: expires_at.as_micros() });
     let known = OnConflict::columns([Column::RealmId, Column::TokenId]).do_nothing().to_owned();
     Entity::insert(row).on_conflict(known).exec_without_returning(tx.connection()).await?;
     tx.changed(realm, ChangeKind::TokenRevoked, token.as_uuid());

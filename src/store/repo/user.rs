@@ -50,11 +50,7 @@ pub async fn find_by_sub(source: &impl Source, realm: RealmId, sub: &str) -> Res
 }
 
 /// The account of this user name; an e-mail address does not count.
-pub async fn find_by_username(
-    source: &impl Source,
-    realm: RealmId,
-    name: &Canonical,
-) -> Result<Option<User>, Error> {
+pub async fn find_by_username(source: &impl Source, realm: RealmId, name: &Canonical) -> Result<Option<User>, Error> {
     let found = Entity::find()
         .join(JoinType::InnerJoin, names())
         .filter(identifier::Column::RealmId.eq(realm.as_uuid()))
@@ -101,12 +97,7 @@ fn passwords() -> RelationDef {
 }
 
 /// Accounts in the order of their birth, after a known one.
-pub async fn list(
-    source: &impl Source,
-    realm: RealmId,
-    after: Option<UserId>,
-    limit: u64,
-) -> Result<Vec<User>, Error> {
+pub async fn list(source: &impl Source, realm: RealmId, after: Option<UserId>, limit: u64) -> Result<Vec<User>, Error> {
     let mut query = Entity::find().filter(Column::RealmId.eq(realm.as_uuid()));
     if let Some(after) = after {
         query = query.filter(Column::Id.gt(after.as_uuid()));

@@ -1,0 +1,6 @@
+//! The store, asked directly.
+
+mod db;
+mod people;
+mod repos;
+mod tables;
