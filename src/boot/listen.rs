@@ -65,7 +65,12 @@ pub fn start(
     }
     let mut threads = Vec::new();
     for (number, sockets) in sets.into_iter().enumerate() {
-        let worker = Worker { front: front.clone(), limits: limits.clone(), stop: stop.clone(), connections: TaskTracker::new() };
+        let worker = Worker {
+            front: front.clone(),
+            limits: limits.clone(),
+            stop: stop.clone(),
+            connections: TaskTracker::new(),
+        };
         let thread = std::thread::Builder::new()
             .name(format!("serve-{number}"))
             .spawn(move || work(&worker, sockets))

@@ -13,20 +13,20 @@ use axum::body::Body;
 use http::Response;
 use http::header::{HeaderValue, ORIGIN, SET_COOKIE};
 
+use super::answer;
 use super::cookies::Cookie;
 use super::extract::call::Call;
-use super::answer;
 use super::page::Fault;
 use super::render::{page, redirect};
 use crate::domain::model::client::Client;
 use crate::domain::signin::next_step::Step;
 use crate::entropy;
+use crate::service::Error;
 use crate::service::authorize::issue;
 use crate::service::session::bind::{self, Presented, SignedIn};
 use crate::service::session::cookie_text::BrowserCookie;
 use crate::service::signin::engine::{self, Standing};
 use crate::service::signin::flow::{self, Flow, FlowHandle, Found};
-use crate::service::Error;
 
 /// Whether the request proves that it comes from a page of ours. Browsers send `Origin: null` under
 /// our referrer policy, so `Sec-Fetch-Site` speaks first (`security-design` rule 5).
@@ -109,7 +109,8 @@ pub enum Lookup {
 /// # Errors
 /// When the store cannot be read.
 pub async fn pending(call: &Call, handle: Option<&str>) -> Result<Lookup, Error> {
-    let gone = |fault, reason| Lookup::Page(page::fault(call, http::StatusCode::BAD_REQUEST, fault, reason, Vec::new()));
+    let gone =
+        |fault, reason| Lookup::Page(page::fault(call, http::StatusCode::BAD_REQUEST, fault, reason, Vec::new()));
     let Some(handle) = handle.and_then(FlowHandle::parse) else { return Ok(gone(Fault::FlowGone, "flow_missing")) };
     let browser = browser(call);
     let flow = match (flow::find(&call.app, &call.ctx, browser, handle).await?, browser) {
