@@ -62,7 +62,8 @@ pub struct Row {
     pub endpoint: Endpoint,
 }
 
-const FORM: usize = 64 * 1024;
+/// As much as `limits.body_kib` allows.
+const FORM: usize = usize::MAX;
 
 /// The surface.
 #[must_use]
@@ -214,7 +215,8 @@ async fn run(app: Arc<App>, row: &Row, request: Request<Body>) -> Response<Body>
     };
     let elsewhere = row.audience != Audience::Realm && !ctx.site.main;
     let allowed = row.cors.allowed(&app, &ctx, &head.headers).await;
-    let call = Arc::new(Call::new(app, ctx, head, body, row.limit));
+    let limit = row.limit.min(app.config.limits.body);
+    let call = Arc::new(Call::new(app, ctx, head, body, limit));
     let outcome = if elsewhere { Err(Error::NotFound) } else { (row.endpoint)(call.clone()).await };
     let mut response = outcome.unwrap_or_else(|error| match row.dialect {
         Dialect::Oauth => oauth::error(&call.ctx, &error),

@@ -16,7 +16,7 @@ use http::header::{HeaderValue, ORIGIN, SET_COOKIE};
 use super::answer;
 use super::cookies::Cookie;
 use super::extract::call::Call;
-use super::page::Fault;
+use super::page::{AlreadySignedInPage, Fault};
 use super::render::{page, redirect};
 use crate::domain::model::client::Client;
 use crate::domain::signin::next_step::Step;
@@ -116,7 +116,11 @@ pub async fn pending(call: &Call, handle: Option<&str>) -> Result<Lookup, Error>
     let flow = match (flow::find(&call.app, &call.ctx, browser, handle).await?, browser) {
         (Found::Own(flow), Some(browser)) => (*flow, browser),
         (Found::Foreign { query }, _) => return Ok(Lookup::Restart { query }),
-        (Found::Own(_) | Found::Gone, _) => return Ok(gone(Fault::FlowGone, "flow_gone")),
+        // Another tab may have finished long ago: somebody who is signed in is not told of a failure.
+        (Found::Own(_) | Found::Gone, _) => match signed_in(call).await? {
+            Some(person) => return Ok(Lookup::Page(already(call, &person))),
+            None => return Ok(gone(Fault::FlowGone, "flow_gone")),
+        },
     };
     let (flow, browser) = flow;
     let client = call.app.store.models().client_by_key(call.ctx.realm.id, flow.client).await?;
@@ -124,6 +128,19 @@ pub async fn pending(call: &Call, handle: Option<&str>) -> Result<Lookup, Error>
         return Ok(gone(Fault::UnknownClient, "client_gone"));
     };
     Ok(Lookup::Pending(Box::new(Pending { browser, handle, flow, client })))
+}
+
+/// Nothing is pending here any more, and the person is signed in.
+fn already(call: &Call, person: &SignedIn) -> Response<Body> {
+    let mut chrome = page::chrome(call, &[]);
+    chrome.sign_out = Some(call.ctx.site.path("/logout"));
+    let page = AlreadySignedInPage {
+        chrome,
+        client: None,
+        person: person.user.user.username.clone(),
+        continue_href: call.ctx.site.path("/"),
+    };
+    page::html(call, http::StatusCode::OK, &page, &[])
 }
 
 /// Asks the engine and goes where it says.
