@@ -18,4 +18,6 @@ mod main_job;
 #[cfg(test)]
 mod pages;
 #[cfg(test)]
+mod realm_file;
+#[cfg(test)]
 mod store;
