@@ -6,6 +6,10 @@ mod adapters;
 #[cfg(test)]
 mod architecture;
 #[cfg(test)]
+mod authorize;
+#[cfg(test)]
+mod consent;
+#[cfg(test)]
 mod e2e;
 #[cfg(test)]
 mod kit;
@@ -14,4 +18,8 @@ mod main_job;
 #[cfg(test)]
 mod pages;
 #[cfg(test)]
+mod signin;
+#[cfg(test)]
 mod store;
+#[cfg(test)]
+mod tabs;
