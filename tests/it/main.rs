@@ -9,6 +9,9 @@ mod adapters;
 mod architecture;
 #[cfg(test)]
 mod docs;
+mod authorize;
+#[cfg(test)]
+mod consent;
 #[cfg(test)]
 mod e2e;
 #[cfg(test)]
@@ -19,5 +22,8 @@ mod main_job;
 mod pages;
 #[cfg(test)]
 mod realm_file;
+mod signin;
 #[cfg(test)]
 mod store;
+#[cfg(test)]
+mod tabs;

@@ -67,7 +67,8 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
             go(&call, &mut pending, Some(person)).await
         }
         "switch" => {
-            pending.flow.request.prompt.login = true;
+            // A choice of account: the present name is not offered again.
+            pending.flow.request.prompt.select_account = true;
             pending.flow.request.login_hint = None;
             pending.flow.fresh = None;
             flow::save(&call.app, &call.ctx, pending.browser, pending.handle, &pending.flow).await?;

@@ -7,5 +7,6 @@ pub(crate) mod op;
 pub(crate) mod page;
 pub(crate) mod process;
 pub(crate) mod relying_party;
+pub(crate) mod rows;
 pub(crate) mod services;
 pub(crate) mod webdriver;
