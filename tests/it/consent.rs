@@ -245,7 +245,8 @@ async fn no_page_carries_or_follows_an_address() {
                         assert!(op.is_ours(&there) && !there.contains("evil"), "{url}: {location}");
                     }
                     // The page's own language links repeat its query; nothing leads away.
-                    let links = answer.page().links().into_iter().filter(|link| !op.is_ours(&op.resolve(&answer.url, link)));
+                    let links =
+                        answer.page().links().into_iter().filter(|link| !op.is_ours(&op.resolve(&answer.url, link)));
                     assert_eq!(links.count(), 0, "{url}: {:?}", answer.page().links());
                 }
             }
@@ -259,7 +260,11 @@ async fn line_breaks_in_a_carried_request_do_not_split_an_answer() {
     for request in ["a=\r\nSet-Cookie: x=1", "post_logout_redirect_uri=//evil.example&\u{e9}=\n", "#//evil.example"] {
         let answer = op.post("/logout/confirm", &[("request", request)], &[]).await;
         assert_eq!(answer.status, 303, "{request:?}: {}", answer.body);
-        assert!(answer.location().starts_with("/logout?") && answer.header("set-cookie").is_none(), "{}", answer.location());
+        assert!(
+            answer.location().starts_with("/logout?") && answer.header("set-cookie").is_none(),
+            "{}",
+            answer.location()
+        );
         assert!(!answer.location().contains('#'), "{}", answer.location());
     }
 }

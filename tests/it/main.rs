@@ -1,17 +1,20 @@
 //! The one integration test binary: modules by behaviour, the harness in `kit`.
 
-#![expect(unreachable_pub, reason = "a test binary has nobody outside; `pub` says that a harness item is for all tests")]
+#![expect(
+    unreachable_pub,
+    reason = "a test binary has nobody outside; `pub` says that a harness item is for all tests"
+)]
 
 // `cfg(test)` tells clippy that the harness too may unwrap.
 #[cfg(test)]
 mod adapters;
 #[cfg(test)]
 mod architecture;
-#[cfg(test)]
-mod docs;
 mod authorize;
 #[cfg(test)]
 mod consent;
+#[cfg(test)]
+mod docs;
 #[cfg(test)]
 mod e2e;
 #[cfg(test)]

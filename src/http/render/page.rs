@@ -16,9 +16,11 @@ use crate::domain::protocol::params::Params;
 use crate::domain::protocol::refusal::Refusal;
 use crate::http::cookies::Cookie;
 use crate::http::extract::call::Call;
-use crate::http::page::text::{Key, Language};
 use crate::http::page::text::negotiate;
-use crate::http::page::{Back, BusyPage, Chrome, ClientHeader, DetailLine, ErrorPage, Fault, LanguageLink, broken, clean_title};
+use crate::http::page::text::{Key, Language};
+use crate::http::page::{
+    Back, BusyPage, Chrome, ClientHeader, DetailLine, ErrorPage, Fault, LanguageLink, broken, clean_title,
+};
 use crate::service::{Error, logo};
 
 /// The language of this call's page.

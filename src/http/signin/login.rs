@@ -207,7 +207,8 @@ async fn restart(call: &Arc<Call>, query: &str, username: String) -> Result<Resp
                 return Ok(response);
             }
             let shown = Shown { username, remember: false, error: Some(LoginError::NoCookie) };
-            let mut response = show(call, &pending, signed_in.as_ref(), shown, StatusCode::UNPROCESSABLE_ENTITY).await?;
+            let mut response =
+                show(call, &pending, signed_in.as_ref(), shown, StatusCode::UNPROCESSABLE_ENTITY).await?;
             set_cookie(&mut response, cookie);
             Ok(response)
         }

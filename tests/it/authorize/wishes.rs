@@ -15,7 +15,9 @@ async fn display_is_taken_politely() {
 #[tokio::test]
 async fn the_page_speaks_the_language_that_was_asked_for() {
     let op = Op::start().await;
-    for (locales, lang) in [("de", "de"), ("de-CH", "de"), ("se de en", "de"), ("se", "en"), ("", "en"), ("<b> x_y", "en")] {
+    for (locales, lang) in
+        [("de", "de"), ("de-CH", "de"), ("se de en", "de"), ("se", "en"), ("", "en"), ("<b> x_y", "en")]
+    {
         let answer = op.browser().get(&authorize(WEB, "openid", &[("ui_locales", locales)])).await;
         assert_eq!(answer.status, 200, "{locales}");
         assert_eq!(answer.page().lang().as_deref(), Some(lang), "{locales}");

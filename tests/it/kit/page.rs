@@ -108,7 +108,8 @@ impl Page {
 
     /// An attribute of the element with this id.
     pub fn attribute(&self, id: &str, name: &str) -> Option<String> {
-        let (_, attributes) = self.tags.iter().find(|(_, attributes)| attributes.iter().any(|(k, v)| k == "id" && v == id))?;
+        let (_, attributes) =
+            self.tags.iter().find(|(_, attributes)| attributes.iter().any(|(k, v)| k == "id" && v == id))?;
         attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone())
     }
 
@@ -150,7 +151,8 @@ impl Page {
             assert!(get("style").is_none() && name != "style", "no inline style at {at}: {name} {attributes:?}");
             assert!(!attributes.iter().any(|(k, _)| k.starts_with("on")), "no inline script at {at}: {attributes:?}");
             for target in ["href", "src", "action", "formaction"].into_iter().filter_map(get) {
-                let runs = ["javascript:", "data:", "vbscript:", "blob:"].iter().any(|scheme| target.starts_with(scheme));
+                let runs =
+                    ["javascript:", "data:", "vbscript:", "blob:"].iter().any(|scheme| target.starts_with(scheme));
                 assert!(!runs, "nothing that runs in the browser at {at}: {target}");
             }
             match name.as_str() {
