@@ -6,7 +6,17 @@ mod adapters;
 #[cfg(test)]
 mod architecture;
 #[cfg(test)]
+mod client_auth;
+#[cfg(test)]
+mod client_credentials;
+#[cfg(test)]
+mod code;
+#[cfg(test)]
+mod cors;
+#[cfg(test)]
 mod e2e;
+#[cfg(test)]
+mod introspection;
 #[cfg(test)]
 mod kit;
 #[cfg(test)]
@@ -14,4 +24,12 @@ mod main_job;
 #[cfg(test)]
 mod pages;
 #[cfg(test)]
+mod refresh;
+#[cfg(test)]
+mod revocation;
+#[cfg(test)]
 mod store;
+#[cfg(test)]
+mod tokens;
+#[cfg(test)]
+mod userinfo;
