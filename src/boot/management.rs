@@ -44,7 +44,12 @@ struct Management {
 ///
 /// # Errors
 /// An address that cannot be bound, with the remedy.
-pub async fn start(app: Arc<App>, stage: Arc<Stage>, listen: &Listen, stop: CancellationToken) -> Result<String, String> {
+pub async fn start(
+    app: Arc<App>,
+    stage: Arc<Stage>,
+    listen: &Listen,
+    stop: CancellationToken,
+) -> Result<String, String> {
     let router = Router::new()
         .route("/health/live", get(|| async { "ok\n" }))
         .route("/health/started", get(started))
@@ -52,19 +57,25 @@ pub async fn start(app: Arc<App>, stage: Arc<Stage>, listen: &Listen, stop: Canc
         .route("/metrics", get(metrics))
         .with_state(Management { app, stage });
     let refused = |error: std::io::Error| {
-        format!("management.listen {listen}: {error}. Choose a free address in `management.listen`, or stop what holds it")
+        format!(
+            "management.listen {listen}: {error}. Choose a free address in `management.listen`, or stop what holds it"
+        )
     };
     match listen {
         Listen::Tcp(address) => {
             let listener = tokio::net::TcpListener::bind(address).await.map_err(refused)?;
             let actual = listener.local_addr().map_err(refused)?;
-            tokio::spawn(async move { axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await });
+            tokio::spawn(
+                async move { axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await },
+            );
             Ok(format!("http://{actual}"))
         }
         Listen::Unix(path) => {
             let _ = std::fs::remove_file(path);
             let listener = tokio::net::UnixListener::bind(path).map_err(refused)?;
-            tokio::spawn(async move { axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await });
+            tokio::spawn(
+                async move { axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await },
+            );
             Ok(format!("unix:{}", path.display()))
         }
     }

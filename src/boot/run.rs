@@ -56,7 +56,8 @@ async fn live(config: Config, access: &AccessLog) -> Result<(), Failure> {
             stage.drain();
             stop.cancel();
             // Threads join on a blocking thread: this runtime's tasks go on meanwhile.
-            let joined = tokio::task::spawn_blocking(move || threads.into_iter().for_each(|thread| drop(thread.join())));
+            let joined =
+                tokio::task::spawn_blocking(move || threads.into_iter().for_each(|thread| drop(thread.join())));
             let _ = joined.await;
             Ok(())
         }
@@ -93,7 +94,8 @@ async fn serve(
 
 /// SIGTERM or SIGINT, or a serving thread that gave up.
 async fn wait_for_end(stop: &CancellationToken) {
-    let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) else {
+    let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+    else {
         stop.cancelled().await;
         return;
     };

@@ -1,5 +1,7 @@
 //! The one integration test binary: modules by behaviour, the harness in `kit`.
 
+#![expect(unreachable_pub, reason = "a test binary has nobody outside; `pub` says that a harness item is for all tests")]
+
 // `cfg(test)` tells clippy that the harness too may unwrap.
 #[cfg(test)]
 mod adapters;
@@ -13,6 +15,7 @@ mod client_credentials;
 mod code;
 #[cfg(test)]
 mod cors;
+mod docs;
 #[cfg(test)]
 mod e2e;
 #[cfg(test)]

@@ -108,5 +108,9 @@ async fn person(app: &App, ctx: &Ctx, token: &AccessToken) -> Result<Option<Arc<
 }
 
 const fn invalid(reason: &'static str) -> Refusal {
-    Refusal::new(OauthCode::InvalidToken, reason, "the access token is not valid: expired, revoked, or not of this realm")
+    Refusal::new(
+        OauthCode::InvalidToken,
+        reason,
+        "the access token is not valid: expired, revoked, or not of this realm",
+    )
 }

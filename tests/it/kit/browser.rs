@@ -92,11 +92,20 @@ impl<'a> Browser<'a> {
     }
 
     /// One request without following.
-    pub async fn send(&mut self, method: Method, url: &str, form: Option<&[(String, String)]>, headers: &[(&str, &str)]) -> Answer {
+    pub async fn send(
+        &mut self,
+        method: Method,
+        url: &str,
+        form: Option<&[(String, String)]>,
+        headers: &[(&str, &str)],
+    ) -> Answer {
         let url = self.op.absolute(url);
         let path = self.op.path_of(&url);
         let mut request = http::Request::builder().method(method).uri(&path.1).header("host", &path.0);
-        request = request.header("user-agent", &self.agent).header("accept-language", &self.language).header("accept", "text/html");
+        request = request
+            .header("user-agent", &self.agent)
+            .header("accept-language", &self.language)
+            .header("accept", "text/html");
         let cookies = self.cookies_for(&url);
         if !cookies.is_empty() {
             request = request.header("cookie", cookies);
@@ -143,7 +152,9 @@ impl<'a> Browser<'a> {
     /// The form on the page it stands on that has a control with this id.
     pub fn form(&self, id: &str) -> Form {
         let at = self.at.as_ref().expect("a page");
-        at.page().form_with(id).unwrap_or_else(|| panic!("no form with #{id} at {} {}:\n{}", at.status, at.url, at.body))
+        at.page()
+            .form_with(id)
+            .unwrap_or_else(|| panic!("no form with #{id} at {} {}:\n{}", at.status, at.url, at.body))
     }
 
     /// Fills fields by name and presses the button with this id; follows.
@@ -206,10 +217,16 @@ impl<'a> Browser<'a> {
         let fits = |stored: &Stored| {
             (secure || !stored.secure)
                 && (path == stored.path
-                    || path.strip_prefix(stored.path.as_str()).is_some_and(|rest| stored.path.ends_with('/') || rest.starts_with('/')))
+                    || path
+                        .strip_prefix(stored.path.as_str())
+                        .is_some_and(|rest| stored.path.ends_with('/') || rest.starts_with('/')))
         };
-        let pairs: Vec<_> =
-            self.jar.iter().filter(|(_, stored)| fits(stored)).map(|((name, _), stored)| format!("{name}={}", stored.value)).collect();
+        let pairs: Vec<_> = self
+            .jar
+            .iter()
+            .filter(|(_, stored)| fits(stored))
+            .map(|((name, _), stored)| format!("{name}={}", stored.value))
+            .collect();
         pairs.join("; ")
     }
 
@@ -218,7 +235,8 @@ impl<'a> Browser<'a> {
             let text = header.to_str().expect("an ASCII cookie");
             let mut parts = text.split(';').map(str::trim);
             let (name, value) = parts.next().and_then(|pair| pair.split_once('=')).expect("name=value");
-            let (mut path, mut secure, mut max_age, mut http_only, mut lax) = ("/".to_owned(), false, None, false, false);
+            let (mut path, mut secure, mut max_age, mut http_only, mut lax) =
+                ("/".to_owned(), false, None, false, false);
             for attribute in parts {
                 match attribute.split_once('=') {
                     Some(("Path", value)) => value.clone_into(&mut path),

@@ -179,8 +179,9 @@ impl Op {
     /// Applies a realm file.
     pub async fn apply(&self, yaml: &str) {
         let text = yaml.replace("{public_url}", &self.public_url);
-        let declared = doorward::domain::realm_file::parse("test.yaml", &text)
-            .unwrap_or_else(|faults| panic!("{}", faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")));
+        let declared = doorward::domain::realm_file::parse("test.yaml", &text).unwrap_or_else(|faults| {
+            panic!("{}", faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+        });
         let input = Input { realms: declared, prune: false, mode: Mode::Write };
         realm_file::apply(&self.app, &input).await.expect("the realm is applied");
     }

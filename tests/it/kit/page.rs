@@ -82,7 +82,10 @@ impl Page {
                 "form" => current = Some(Form { action: get("action").unwrap_or_default(), controls: Vec::new() }),
                 "/form" => {
                     if let Some(form) = current.take()
-                        && form.controls.iter().any(|(_, attributes)| attributes.iter().any(|(k, v)| k == "id" && v == id))
+                        && form
+                            .controls
+                            .iter()
+                            .any(|(_, attributes)| attributes.iter().any(|(k, v)| k == "id" && v == id))
                     {
                         return Some(form);
                     }
@@ -120,7 +123,9 @@ impl Page {
             assert!(csp.contains(part), "{part} in {csp} at {at}");
         }
         assert!(!csp.contains("unsafe"), "{csp} at {at}");
-        for (header, value) in [("x-content-type-options", "nosniff"), ("referrer-policy", "no-referrer"), ("x-frame-options", "DENY")] {
+        for (header, value) in
+            [("x-content-type-options", "nosniff"), ("referrer-policy", "no-referrer"), ("x-frame-options", "DENY")]
+        {
             assert_eq!(answer.header(header), Some(value), "{header} at {at}");
         }
         assert_eq!(answer.header("cache-control"), Some("no-store"), "{at}");

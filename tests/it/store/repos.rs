@@ -390,7 +390,15 @@ async fn signing_out_everywhere_spares_one_session_and_voids_what_is_under_way()
         let offline = scene.grant(store, &gone, true).await;
         let mut tx = store.begin().await.unwrap();
         let reason = ended(EndReason::EndedByUser);
-        let list = repo::session::end_all_for_user(&mut tx, realm, id, reason, Some(kept.id), false).await.unwrap();
+        let list = repo::session::end_all_for_user(
+            &mut tx,
+            realm,
+            id,
+            reason,
+            repo::session::Extent { except: Some(kept.id), offline: false },
+        )
+        .await
+        .unwrap();
         tx.commit().await.unwrap();
         assert_eq!(list, [gone.id]);
         let read = store.read();
@@ -405,7 +413,7 @@ async fn signing_out_everywhere_spares_one_session_and_voids_what_is_under_way()
         listed.retain(|session| session.ended.is_none());
         assert_eq!(listed.len(), 1);
         let mut tx = store.begin().await.unwrap();
-        repo::session::end_all_for_user(&mut tx, realm, id, reason, None, true).await.unwrap();
+        repo::session::end_all_for_user(&mut tx, realm, id, reason, repo::session::Extent::ALL).await.unwrap();
         tx.commit().await.unwrap();
         assert_eq!(db.number("select count(*) from session where ended_at is null").await, 0);
         assert_eq!(db.number("select count(*) from grant_record where ended_at is null").await, 0);
