@@ -14,9 +14,18 @@ mod authorize;
 #[cfg(test)]
 mod consent;
 #[cfg(test)]
+mod client_auth;
+#[cfg(test)]
+mod client_credentials;
+#[cfg(test)]
+mod code;
+#[cfg(test)]
+mod cors;
 mod docs;
 #[cfg(test)]
 mod e2e;
+#[cfg(test)]
+mod introspection;
 #[cfg(test)]
 mod kit;
 #[cfg(test)]
@@ -30,3 +39,12 @@ mod signin;
 mod store;
 #[cfg(test)]
 mod tabs;
+mod refresh;
+#[cfg(test)]
+mod revocation;
+#[cfg(test)]
+mod store;
+#[cfg(test)]
+mod tokens;
+#[cfg(test)]
+mod userinfo;

@@ -9,4 +9,5 @@ pub(crate) mod process;
 pub(crate) mod relying_party;
 pub(crate) mod rows;
 pub(crate) mod services;
+pub(crate) mod token;
 pub(crate) mod webdriver;

@@ -230,6 +230,11 @@ impl Op {
 
     /// Posts a form to a path of the main realm.
     pub async fn post(&self, path: &str, fields: &[(&str, &str)], headers: &[(&str, &str)]) -> Answer {
+        self.post_from([127, 0, 0, 1].into(), path, fields, headers).await
+    }
+
+    /// As [`Self::post`], from another address.
+    pub async fn post_from(&self, from: IpAddr, path: &str, fields: &[(&str, &str)], headers: &[(&str, &str)]) -> Answer {
         let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
         let url = self.absolute(path);
         let (host, target) = self.path_of(&url);
@@ -238,7 +243,18 @@ impl Op {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        self.send_from([127, 0, 0, 1].into(), url, request.body(body.into()).expect("a request")).await
+        self.send_from(from, url, request.body(body.into()).expect("a request")).await
+    }
+
+    /// A request with any method, headers and body; no content type unless one is given.
+    pub async fn raw(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let url = self.absolute(path);
+        let (host, target) = self.path_of(&url);
+        let mut request = Request::builder().method(method).uri(target).header("host", host);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        self.send_from([127, 0, 0, 1].into(), url, request.body(body.to_owned().into()).expect("a request")).await
     }
 
     /// Gets a path of the main realm.
