@@ -15,3 +15,11 @@ mod main_job;
 mod pages;
 #[cfg(test)]
 mod store;
+#[cfg(test)]
+mod discovery;
+#[cfg(test)]
+mod key_rotation;
+#[cfg(test)]
+mod logout;
+#[cfg(test)]
+mod realms;
