@@ -48,3 +48,10 @@ mod store;
 mod tokens;
 #[cfg(test)]
 mod userinfo;
+mod discovery;
+#[cfg(test)]
+mod key_rotation;
+#[cfg(test)]
+mod logout;
+#[cfg(test)]
+mod realms;

@@ -10,6 +10,7 @@ use axum::body::Body;
 use doorward::boot::build::{self, Purpose};
 use doorward::clock::{Clock, ManualClock};
 use doorward::config::{Config, LoadOptions};
+use doorward::domain::model::realm::Realm;
 use doorward::domain::model::timestamp::Timestamp;
 use doorward::entropy::SeededEntropy;
 use doorward::http::extract::address::Peer;
@@ -17,6 +18,7 @@ use doorward::http::front::{Front, FrontSettings};
 use doorward::http::router;
 use doorward::service::App;
 use doorward::service::realm_file::{self, Input, Mode};
+use doorward::store::repo;
 use http::Request;
 use http_body_util::BodyExt;
 
@@ -184,6 +186,21 @@ impl Op {
         });
         let input = Input { realms: declared, prune: false, mode: Mode::Write };
         realm_file::apply(&self.app, &input).await.expect("the realm is applied");
+    }
+
+    /// Applies a realm file, or says every fault.
+    pub async fn try_apply(&self, yaml: &str) -> Result<(), String> {
+        let text = yaml.replace("{public_url}", &self.public_url);
+        let realms = doorward::domain::realm_file::parse("test.yaml", &text)
+            .map_err(|faults| faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
+        let input = Input { realms, prune: false, mode: Mode::Write };
+        realm_file::apply(&self.app, &input).await.map(|_| ()).map_err(|failure| failure.to_string())
+    }
+
+    /// A realm as stored.
+    pub async fn db_realm(&self, name: &str) -> Realm {
+        let found = repo::realm::find_by_name(&self.app.store.read(), name).await.expect("the store answers");
+        found.expect("a realm of this name")
     }
 
     /// A new browser.
