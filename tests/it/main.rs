@@ -14,4 +14,6 @@ mod main_job;
 #[cfg(test)]
 mod pages;
 #[cfg(test)]
+mod process;
+#[cfg(test)]
 mod store;

@@ -8,4 +8,5 @@ pub(crate) mod page;
 pub(crate) mod process;
 pub(crate) mod relying_party;
 pub(crate) mod services;
+pub(crate) mod visitor;
 pub(crate) mod webdriver;
