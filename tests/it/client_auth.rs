@@ -304,7 +304,9 @@ async fn only_a_form_is_read_whatever_its_case_and_parameters() {
         given(&op.raw("POST", "/token", &[("authorization", &authorization), ("content-type", media)], body).await);
     }
     let json = r#"{"grant_type":"client_credentials"}"#;
-    for (media, body) in [("application/json", json), ("text/plain", body), ("multipart/form-data; boundary=x", "--x--"), ("", body)] {
+    for (media, body) in
+        [("application/json", json), ("text/plain", body), ("multipart/form-data; boundary=x", "--x--"), ("", body)]
+    {
         let headers = [("authorization", &*authorization), ("content-type", media)];
         refused(&op.raw("POST", "/token", &headers, body).await, 400, "invalid_request");
     }

@@ -69,12 +69,17 @@ async fn both_documents_stand_at_every_address_that_the_standards_name() {
             assert_eq!(document["issuer"], issuer, "{path}");
             for (name, value) in document.as_object().expect("a document") {
                 if name.ends_with("_endpoint") || name == "jwks_uri" {
-                    assert!(value.as_str().expect("a URL").starts_with(&format!("{issuer}/")), "{path} {name}: {value}");
+                    assert!(
+                        value.as_str().expect("a URL").starts_with(&format!("{issuer}/")),
+                        "{path} {name}: {value}"
+                    );
                 }
             }
         }
     }
-    for path in ["/.well-known/oauth-authorization-server/nosuch", "/.well-known/openid-configuration/sso/nosuch", "/ssonot/"] {
+    for path in
+        ["/.well-known/oauth-authorization-server/nosuch", "/.well-known/openid-configuration/sso/nosuch", "/ssonot/"]
+    {
         assert_eq!(op.get(&format!("{host}{path}"), &[]).await.status, 404, "{path}");
     }
 }
@@ -224,7 +229,9 @@ async fn oidcc_discovery_endpoint_verification() {
                 assert!(!list(&document, name).is_empty(), "{name}");
             }
         }
-        for name in ["authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri", "end_session_endpoint"] {
+        for name in
+            ["authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri", "end_session_endpoint"]
+        {
             assert!(document.get(name).is_some(), "{name}");
         }
         assert!(list(&document, "response_types_supported").contains(&"code"));
@@ -253,7 +260,16 @@ async fn every_listed_endpoint_answers_and_unbuilt_ones_do_not_exist() {
             assert_ne!(status, 404, "{name}");
         }
     }
-    for path in ["/register", "/par", "/device_authorization", "/bc-authorize", "/device", "/signup", "/admin", "/api/v1/realms"] {
+    for path in [
+        "/register",
+        "/par",
+        "/device_authorization",
+        "/bc-authorize",
+        "/device",
+        "/signup",
+        "/admin",
+        "/api/v1/realms",
+    ] {
         assert_eq!(op.get(path, &[]).await.status, 404, "{path}");
         assert_eq!(op.post(path, &[], &[]).await.status, 404, "{path}");
     }
@@ -271,7 +287,9 @@ async fn every_listed_grant_type_works_and_no_other() {
                 let code = code(&mut browser, WEB, "openid").await;
                 redeem(&op, WEB, &code).await
             }
-            "refresh_token" => post_as(&op, WEB, "/token", &[("grant_type", grant), ("refresh_token", &refresh_token)]).await,
+            "refresh_token" => {
+                post_as(&op, WEB, "/token", &[("grant_type", grant), ("refresh_token", &refresh_token)]).await
+            }
             other => post_as(&op, WEB, "/token", &[("grant_type", other)]).await,
         };
         assert_eq!(answer.status, 200, "{grant}: {}", answer.body);
@@ -354,7 +372,10 @@ async fn every_listed_response_type_and_mode_works_and_no_other() {
     for mode in ["fragment", "jwt", "query.jwt", "web_message"] {
         let answer = browser.get(&authorize(WEB, "openid", &[("response_mode", mode)])).await;
         let refused = answer.location_param("error");
-        assert!(refused.is_some_and(|error| error == "invalid_request" || error == "unsupported_response_mode"), "{mode}");
+        assert!(
+            refused.is_some_and(|error| error == "invalid_request" || error == "unsupported_response_mode"),
+            "{mode}"
+        );
     }
     assert_eq!(list(&document, "response_types_supported"), ["code"]);
     for kind in ["token", "id_token", "id_token token", "code id_token", "code token", "code id_token token", "none"] {

@@ -121,7 +121,8 @@ async fn who_keeps_the_key_set_as_long_as_he_may_knows_each_key_before_it_signs(
 
 #[tokio::test]
 async fn a_realm_that_announces_shortly_lets_its_key_set_be_kept_no_longer() {
-    let op = Op::builder().realm(&REALM.replace("{ rsa_bits: 2048 }", "{ rsa_bits: 2048, announce: 90s }")).start().await;
+    let op =
+        Op::builder().realm(&REALM.replace("{ rsa_bits: 2048 }", "{ rsa_bits: 2048, announce: 90s }")).start().await;
     assert!(max_age(&op).await <= 90, "{}", max_age(&op).await);
 }
 
@@ -198,10 +199,8 @@ async fn two_nodes_plan_once_and_switch_in_the_same_moment() {
     op.advance(89 * DAY).await;
     beside.poll().await;
     let now = op.clock.now();
-    let (one, two) = tokio::join!(
-        tasks::rotate_keys::run_once(&op.app, now),
-        tasks::rotate_keys::run_once(&beside.app, now)
-    );
+    let (one, two) =
+        tokio::join!(tasks::rotate_keys::run_once(&op.app, now), tasks::rotate_keys::run_once(&beside.app, now));
     assert!(one.expect("kept") + two.expect("kept") > 0);
     op.poll().await;
     beside.poll().await;
@@ -235,12 +234,8 @@ async fn keys_outlive_a_restart() {
 const OUT: &str = "https://app.example/out";
 
 async fn logout_query(client: Client, hint: &str) -> String {
-    let pairs = [
-        ("id_token_hint", hint),
-        ("client_id", client.id),
-        ("post_logout_redirect_uri", OUT),
-        ("state", "a+b"),
-    ];
+    let pairs =
+        [("id_token_hint", hint), ("client_id", client.id), ("post_logout_redirect_uri", OUT), ("state", "a+b")];
     format!("/logout?{}", form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish())
 }
 
@@ -249,7 +244,8 @@ async fn a_hint_signed_by_a_key_that_is_gone_still_signs_out_and_leads_back() {
     let op = Op::start().await;
     let mut browser = op.browser();
     browser.get(&crate::kit::flow::authorize(WEB, "openid", &[])).await;
-    let answer = browser.submit("login-submit", &[("username", "alice"), ("password", PASSWORD), ("remember", "on")]).await;
+    let answer =
+        browser.submit("login-submit", &[("username", "alice"), ("password", PASSWORD), ("remember", "on")]).await;
     let code = answer.location_param("code").expect("a code");
     let got = crate::kit::flow::redeem(&op, WEB, &code).await.json();
     let hint = text(&got, "id_token").to_owned();

@@ -136,7 +136,8 @@ async fn oidcc_rp_initiated_logout_modified_id_token_hint() {
     let hint = text(&got, "id_token");
     for hint in [unsigned(hint), altered(hint), format!("{hint}x"), hint[..hint.len() - 4].to_owned(), "x".to_owned()] {
         let answer =
-            through(&mut browser, &[("id_token_hint", &hint), ("post_logout_redirect_uri", OUT), ("state", STATE)]).await;
+            through(&mut browser, &[("id_token_hint", &hint), ("post_logout_redirect_uri", OUT), ("state", STATE)])
+                .await;
         stays(&answer);
         if !is_signed_in(&mut browser).await {
             crate::kit::flow::code(&mut browser, WEB, "openid").await;
@@ -220,8 +221,7 @@ async fn a_hint_of_another_session_asks_and_a_yes_leads_back() {
     let op = Op::start().await;
     let (_, elsewhere) = signed_in(&op).await;
     let (mut browser, _) = signed_in(&op).await;
-    let pairs =
-        [("id_token_hint", text(&elsewhere, "id_token")), ("post_logout_redirect_uri", OUT), ("state", "a+b")];
+    let pairs = [("id_token_hint", text(&elsewhere, "id_token")), ("post_logout_redirect_uri", OUT), ("state", "a+b")];
     let asked = browser.get(&logout(&pairs)).await;
     assert!(asked.page().has_id("logout-yes"), "rule 6: {}", asked.body);
     let csp = asked.header("content-security-policy").expect("a policy");
@@ -293,7 +293,8 @@ async fn a_request_that_contradicts_itself_is_an_error_page_and_nothing_happens(
 async fn a_form_from_another_site_becomes_a_get_first() {
     let op = Op::start().await;
     let (mut browser, got) = signed_in(&op).await;
-    let fields = [("id_token_hint", text(&got, "id_token")), ("post_logout_redirect_uri", OUT), ("state", "a+b \u{e9}")];
+    let fields =
+        [("id_token_hint", text(&got, "id_token")), ("post_logout_redirect_uri", OUT), ("state", "a+b \u{e9}")];
     let elsewhere = [("origin", "https://app.example"), ("sec-fetch-site", "cross-site")];
     // A Lax cookie does not come along; a browser that sends it all the same gains nothing.
     let handed = op.post("/logout", &fields, &elsewhere).await;
@@ -343,9 +344,13 @@ async fn a_yes_counts_only_from_the_page_that_asked() {
     let with = |csrf: &str| -> Vec<(String, String)> {
         form.iter().map(|(n, v)| (n.clone(), if n == "csrf" { csrf.to_owned() } else { v.clone() })).collect()
     };
-    for (fields, headers) in
-        [(form.clone(), &cross[..]), (form.clone(), &[]), (with(""), &own), (with("AAAA"), &own), (with(&foreign), &own)]
-    {
+    for (fields, headers) in [
+        (form.clone(), &cross[..]),
+        (form.clone(), &[]),
+        (with(""), &own),
+        (with("AAAA"), &own),
+        (with(&foreign), &own),
+    ] {
         let answer = browser.send(Method::POST, "/logout/confirm", Some(&fields), headers).await;
         let asked_again = browser.follow(answer).await;
         assert!(asked_again.page().has_id("logout-yes"), "{}", asked_again.body);
@@ -396,7 +401,8 @@ async fn the_cookie_goes_as_it_came_and_the_row_keeps_time_and_reason() {
     let op = Op::start().await;
     let mut browser = op.browser();
     browser.get(&authorize(WEB, "openid", &[])).await;
-    let entered = browser.submit_once("login-submit", &[("username", "alice"), ("password", crate::kit::op::PASSWORD)]).await;
+    let entered =
+        browser.submit_once("login-submit", &[("username", "alice"), ("password", crate::kit::op::PASSWORD)]).await;
     let code = entered.location_param("code").expect("a code");
     let got = crate::kit::flow::redeem(&op, WEB, &code).await.json();
     let claims = decode(text(&got, "id_token")).1;
@@ -418,7 +424,10 @@ async fn the_cookie_goes_as_it_came_and_the_row_keeps_time_and_reason() {
     assert_eq!(told.len(), 1, "once");
     assert_eq!(told[0].sub, text(&claims, "sub"));
     assert_eq!(told[0].kind.as_str(), "identity.session.revoked");
-    assert_eq!(serde_json::from_str::<Value>(&told[0].data).expect("JSON"), json!({ "sid": sid.to_string(), "reason": "logout" }));
+    assert_eq!(
+        serde_json::from_str::<Value>(&told[0].data).expect("JSON"),
+        json!({ "sid": sid.to_string(), "reason": "logout" })
+    );
     // Asking again ends nothing twice and tells nobody twice.
     browser.get(&logout(&[("id_token_hint", text(&got, "id_token"))])).await;
     let events = repo::outbox::list_unsent(&op.app.store.read(), realm, 100).await.expect("the store");

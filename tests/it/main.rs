@@ -12,46 +12,47 @@ mod adapters;
 mod architecture;
 mod authorize;
 #[cfg(test)]
-mod consent;
-#[cfg(test)]
 mod client_auth;
 #[cfg(test)]
 mod client_credentials;
 #[cfg(test)]
 mod code;
 #[cfg(test)]
+mod consent;
+#[cfg(test)]
 mod cors;
+mod discovery;
 mod docs;
 #[cfg(test)]
 mod e2e;
 #[cfg(test)]
 mod introspection;
 #[cfg(test)]
+mod key_rotation;
+#[cfg(test)]
 mod kit;
+#[cfg(test)]
+mod logout;
 #[cfg(test)]
 mod main_job;
 #[cfg(test)]
 mod pages;
+mod process;
 #[cfg(test)]
 mod realm_file;
+#[cfg(test)]
+mod realms;
+mod refresh;
+#[cfg(test)]
+mod revocation;
 mod signin;
 #[cfg(test)]
 mod store;
 #[cfg(test)]
-mod tabs;
-mod refresh;
-#[cfg(test)]
-mod revocation;
-#[cfg(test)]
 mod store;
+#[cfg(test)]
+mod tabs;
 #[cfg(test)]
 mod tokens;
 #[cfg(test)]
 mod userinfo;
-mod discovery;
-#[cfg(test)]
-mod key_rotation;
-#[cfg(test)]
-mod logout;
-#[cfg(test)]
-mod realms;

@@ -4,9 +4,9 @@
 
 use std::collections::BTreeSet;
 
+use doorward::clock::Clock;
 use doorward::domain::model::secret::Secret;
 use doorward::service::setup;
-use doorward::clock::Clock;
 
 use crate::kit::browser::Browser;
 use crate::kit::flow::{ASKER, CHALLENGE, OPAQUE, STRANGER, WEB, decode, post_as, text};
@@ -198,7 +198,17 @@ fn is_good(kind: &str, place: &str) -> bool {
 }
 
 const PLACES: [&str; 12] = [
-    "code", "refresh", "userinfo", "introspect", "hint", "session", "device", "browser", "csrf", "flow", "request",
+    "code",
+    "refresh",
+    "userinfo",
+    "introspect",
+    "hint",
+    "session",
+    "device",
+    "browser",
+    "csrf",
+    "flow",
+    "request",
     "setup",
 ];
 

@@ -11,4 +11,5 @@ pub(crate) mod relying_party;
 pub(crate) mod rows;
 pub(crate) mod services;
 pub(crate) mod token;
+pub(crate) mod visitor;
 pub(crate) mod webdriver;

@@ -251,7 +251,13 @@ impl Op {
     }
 
     /// As [`Self::post`], from another address.
-    pub async fn post_from(&self, from: IpAddr, path: &str, fields: &[(&str, &str)], headers: &[(&str, &str)]) -> Answer {
+    pub async fn post_from(
+        &self,
+        from: IpAddr,
+        path: &str,
+        fields: &[(&str, &str)],
+        headers: &[(&str, &str)],
+    ) -> Answer {
         let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
         let url = self.absolute(path);
         let (host, target) = self.path_of(&url);
