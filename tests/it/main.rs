@@ -10,6 +10,7 @@
 mod adapters;
 #[cfg(test)]
 mod architecture;
+#[cfg(test)]
 mod authorize;
 #[cfg(test)]
 mod client_auth;
@@ -21,7 +22,9 @@ mod code;
 mod consent;
 #[cfg(test)]
 mod cors;
+#[cfg(test)]
 mod discovery;
+#[cfg(test)]
 mod docs;
 #[cfg(test)]
 mod e2e;
@@ -37,17 +40,18 @@ mod logout;
 mod main_job;
 #[cfg(test)]
 mod pages;
+#[cfg(test)]
 mod process;
 #[cfg(test)]
 mod realm_file;
 #[cfg(test)]
 mod realms;
+#[cfg(test)]
 mod refresh;
 #[cfg(test)]
 mod revocation;
-mod signin;
 #[cfg(test)]
-mod store;
+mod signin;
 #[cfg(test)]
 mod store;
 #[cfg(test)]
