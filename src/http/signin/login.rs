@@ -10,14 +10,15 @@ use http::{Response, StatusCode};
 use super::{Lookup, Pending, Provenance, go, pending, provenance, set_cookie, signed_in};
 use crate::domain::model::secret::Secret;
 use crate::domain::model::span::Span;
+use crate::domain::protocol::authorize::AuthorizeRequest;
 use crate::domain::protocol::params::Params;
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::domain::signin::next_step::{Offer, Step};
 use crate::http::cookies::Cookie;
 use crate::http::extract::call::Call;
-use crate::http::{answer, begin};
 use crate::http::page::{LoginError, LoginNotice, LoginPage};
 use crate::http::render::{page, target};
+use crate::http::{answer, begin};
 use crate::service::Error;
 use crate::service::session::bind::SignedIn;
 use crate::service::signin::engine::{self, Standing};
@@ -63,18 +64,15 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
     let signed_in = signed_in(&call).await?;
     let remember = field("remember") == "on";
     let came_from = provenance(&call);
-    let binding = Binding {
-        form: "login",
-        browser: pending.browser,
-        flow: Some(pending.handle),
-        signed_in: signed_in.as_ref(),
-    };
+    let binding =
+        Binding { form: "login", browser: pending.browser, flow: Some(pending.handle), signed_in: signed_in.as_ref() };
     if came_from != Provenance::Ours || !form::check(&call.app, &call.ctx, binding, Some(&field("csrf"))) {
         // Another tab may have signed in meanwhile: then there is nothing to ask any more.
         if came_from == Provenance::Ours && ask(&call, &pending, signed_in.as_ref()).await?.is_none() {
             return go(&call, &mut pending, signed_in.as_ref()).await;
         }
-        let status = if came_from == Provenance::Elsewhere { StatusCode::FORBIDDEN } else { StatusCode::UNPROCESSABLE_ENTITY };
+        let status =
+            if came_from == Provenance::Elsewhere { StatusCode::FORBIDDEN } else { StatusCode::UNPROCESSABLE_ENTITY };
         let shown = Shown { username, remember, error: Some(LoginError::Stale) };
         return show(&call, &pending, signed_in.as_ref(), shown, status).await;
     }
@@ -144,7 +142,8 @@ async fn ask(call: &Call, pending: &Pending, signed_in: Option<&SignedIn>) -> Re
         Step::Password { offer: Some(Offer::Typed(name)) } => Some(name.chars().take(256).collect()),
         // The subject of an ID token hint or of the session: its name is only ever shown to this browser.
         Step::Password { offer: Some(Offer::Subject(sub)) } => {
-            let known = signed_in.filter(|known| known.user.user.sub == sub).map(|known| known.user.user.username.clone());
+            let known =
+                signed_in.filter(|known| known.user.user.sub == sub).map(|known| known.user.user.username.clone());
             match known {
                 Some(name) => Some(name),
                 None => Some(name_of(call, &sub).await?),
@@ -180,11 +179,16 @@ async fn show(
     login.remember_checked = shown.remember;
     login.error = shown.error;
     login.cancel = true;
-    if signed_in.is_some() && shown.error.is_none() {
+    if shown.error.is_none() && signed_in.is_some_and(|person| is_confirmation(request, person)) {
         login.notice = Some(LoginNotice::Confirm);
     }
     let target = target::csp_source(&request.redirect_uri);
     Ok(page::html(call, status, &login, &[&target]))
+}
+
+/// Whether the person signed in is asked to prove herself again, rather than another one to sign in.
+fn is_confirmation(request: &AuthorizeRequest, person: &SignedIn) -> bool {
+    !request.prompt.select_account && request.hint_sub.as_ref().is_none_or(|sub| *sub == person.user.user.sub)
 }
 
 /// The browser lost its cookie: the same request begins again, the name stays filled in.
@@ -193,13 +197,21 @@ async fn restart(call: &Arc<Call>, query: &str, username: String) -> Result<Resp
         return begin::begin(call, query).await;
     }
     match begin::keep(call, query).await? {
-        begin::Kept::Pending { pending, cookie } => {
+        begin::Kept::Pending { mut pending, cookie } => {
+            // Only the browser's cookie may be lost, or another tab's may have replaced it: who is signed
+            // in goes on, and the form is bound to her all the same.
+            let signed_in = signed_in(call).await?;
+            if ask(call, &pending, signed_in.as_ref()).await?.is_none() {
+                let mut response = go(call, &mut pending, signed_in.as_ref()).await?;
+                set_cookie(&mut response, cookie);
+                return Ok(response);
+            }
             let shown = Shown { username, remember: false, error: Some(LoginError::NoCookie) };
-            let mut response = show(call, &pending, None, shown, StatusCode::UNPROCESSABLE_ENTITY).await?;
+            let mut response =
+                show(call, &pending, signed_in.as_ref(), shown, StatusCode::UNPROCESSABLE_ENTITY).await?;
             set_cookie(&mut response, cookie);
             Ok(response)
         }
         begin::Kept::Answered(response) => Ok(response),
     }
 }
-

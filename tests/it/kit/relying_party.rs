@@ -3,22 +3,16 @@
 use doorward::http::front::Front;
 use openidconnect::core::{CoreClient, CoreProviderMetadata};
 use openidconnect::{
-    ClientId, ClientSecret, EndpointMaybeSet, EndpointNotSet, EndpointSet, HttpRequest, HttpResponse, IssuerUrl,
-    RedirectUrl,
+    AuthType, ClientId, ClientSecret, EndpointMaybeSet, EndpointNotSet, EndpointSet, HttpRequest, HttpResponse,
+    IssuerUrl, RedirectUrl,
 };
 
 use super::flow::Client;
 use super::op::Op;
 
 /// A client made from discovery.
-pub type Discovered = CoreClient<
-    EndpointSet,
-    EndpointNotSet,
-    EndpointNotSet,
-    EndpointNotSet,
-    EndpointMaybeSet,
-    EndpointMaybeSet,
->;
+pub type Discovered =
+    CoreClient<EndpointSet, EndpointNotSet, EndpointNotSet, EndpointNotSet, EndpointMaybeSet, EndpointMaybeSet>;
 
 /// The transport's error.
 #[derive(Debug)]
@@ -55,5 +49,6 @@ pub async fn discover(op: &Op, client: Client) -> Discovered {
     let metadata = CoreProviderMetadata::discover_async(issuer, &send).await.expect("discovery");
     let secret = client.secret.map(|secret| ClientSecret::new(secret.to_owned()));
     CoreClient::from_provider_metadata(metadata, ClientId::new(client.id.to_owned()), secret)
+        .set_auth_type(if client.in_body { AuthType::RequestBody } else { AuthType::BasicAuth })
         .set_redirect_uri(RedirectUrl::new(client.redirect_uri.to_owned()).expect("a redirect URI"))
 }

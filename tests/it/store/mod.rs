@@ -1,6 +1,15 @@
 //! The store, asked directly.
 
+mod accounts;
+mod applications;
+mod batch;
 mod db;
+mod endings;
+mod node;
 mod people;
+mod race;
+mod readmodel;
 mod repos;
+mod shortlived;
+mod signed_in;
 mod tables;
