@@ -143,6 +143,7 @@ pub fn build(app: &Arc<App>, dev: bool) -> Router {
             Some(known) => known.allow = format!("{}, {}", known.allow, allowed(&row.method)),
             None => known.push(Known {
                 path: row.path,
+                audience: row.audience,
                 dialect: row.dialect,
                 cors: row.cors,
                 allow: allowed(&row.method).to_owned(),
@@ -161,11 +162,11 @@ pub fn build(app: &Arc<App>, dev: bool) -> Router {
         let endpoint = move |request: Request<Body>| preflight(app.clone(), cors, request);
         router = router.route(known.path, on(MethodFilter::OPTIONS, endpoint));
     }
-    let (app, known) = (app.clone(), Arc::new(known));
+    let (app, elsewhere, known) = (app.clone(), app.clone(), Arc::new(known));
     router
         .method_not_allowed_fallback(move |request: Request<Body>| {
-            let known = known.clone();
-            async move { wrong_method(&known, &request) }
+            let (app, known) = (elsewhere.clone(), known.clone());
+            async move { wrong_method(app, &known, request).await }
         })
         .fallback(move |request: Request<Body>| missing(app.clone(), request))
 }
@@ -173,6 +174,7 @@ pub fn build(app: &Arc<App>, dev: bool) -> Router {
 /// What a path takes, for those who ask wrongly.
 struct Known {
     path: &'static str,
+    audience: Audience,
     dialect: Dialect,
     cors: Cors,
     allow: String,
@@ -184,9 +186,10 @@ async fn preflight(app: Arc<App>, cors: Cors, request: Request<Body>) -> Respons
     cors.preflight(allowed)
 }
 
-fn wrong_method(known: &[Known], request: &Request<Body>) -> Response<Body> {
+async fn wrong_method(app: Arc<App>, known: &[Known], request: Request<Body>) -> Response<Body> {
     let found = known.iter().find(|known| matches(known.path, request.uri().path()));
     match (found, request.extensions().get::<Ctx>()) {
+        (Some(known), Some(ctx)) if known.audience != Audience::Realm && !ctx.site.main => missing(app, request).await,
         (Some(known), Some(ctx)) if known.dialect == Dialect::Page => page::method_not_allowed(ctx, &known.allow),
         (Some(known), _) => oauth::method_not_allowed(&known.allow),
         _ => plain(http::StatusCode::METHOD_NOT_ALLOWED, "This address does not take this method."),

@@ -96,7 +96,7 @@ async fn the_schedule_announces_a_day_ahead_switches_by_time_and_forgets_what_no
     assert!(is_active(&op, &token).await, "to its last second");
     op.advance(SECOND).await;
     assert!(!is_active(&op, &token).await, "it has ended");
-    op.advance(MINUTE).await;
+    op.advance(MINUTE + SECOND).await;
     turn(&op).await;
     let last = published(&op).await;
     assert_eq!(last.len(), 4);

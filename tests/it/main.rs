@@ -60,3 +60,13 @@ mod tabs;
 mod tokens;
 #[cfg(test)]
 mod userinfo;
+#[cfg(test)]
+mod cookies;
+#[cfg(test)]
+mod errors;
+#[cfg(test)]
+mod hosts;
+#[cfg(test)]
+mod setup;
+#[cfg(test)]
+mod surface;
