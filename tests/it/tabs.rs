@@ -112,7 +112,11 @@ async fn a_sign_in_waits_over_night_and_then_says_so() {
         let gone = sign_in_at(&mut browser, late).await;
         assert_eq!(gone.status, 400, "{}", gone.body);
         let page = gone.page();
-        assert!(page.text.contains("This sign-in has ended") && page.text.contains("Nothing was changed"), "{}", page.text);
+        assert!(
+            page.text.contains("This sign-in has ended") && page.text.contains("Nothing was changed"),
+            "{}",
+            page.text
+        );
         let onward = page.attribute("onward", "href").expect("a way on");
         assert_eq!(browser.get(&op.resolve(&gone.url, &onward)).await.status, 200);
         assert_eq!(browser.get(&late.url).await.status, 400);

@@ -16,7 +16,18 @@ use crate::service::{App, Error};
 
 /// What a query may hold besides letters and digits (RFC 3986 section 3.4), `%` included: it is encoded
 /// already.
-const IN_QUERY: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'<').add(b'>').add(b'\\').add(b'^').add(b'`').add(b'{').add(b'|').add(b'}');
+const IN_QUERY: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'<')
+    .add(b'>')
+    .add(b'\\')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
 
 /// Form-encoded bytes as the query of an address.
 #[must_use]

@@ -102,7 +102,11 @@ async fn a_custom_scheme_is_compared_and_answered_as_text() {
         assert!(location.starts_with(begins), "{location}");
         // An error goes the same way.
         let answer = op.browser().get(&authorize(custom, "openid", &[("redirect_uri", uri), ("prompt", "none")])).await;
-        assert!(answer.location().starts_with(&begins.replace("code=", "error=login_required")), "{}", answer.location());
+        assert!(
+            answer.location().starts_with(&begins.replace("code=", "error=login_required")),
+            "{}",
+            answer.location()
+        );
     }
     for uri in [
         "com.example.app://cb",
@@ -196,5 +200,9 @@ async fn a_query_of_the_address_itself_is_kept() {
     assert!(location.starts_with("https://app.example/cb?bar=foo&code="), "{location}");
     let uri = [("redirect_uri", "https://app.example/cb?bar=foo"), ("prompt", "none")];
     let answer = op.browser().get(&authorize(WEB, "openid", &uri)).await;
-    assert!(answer.location().starts_with("https://app.example/cb?bar=foo&error=login_required"), "{}", answer.location());
+    assert!(
+        answer.location().starts_with("https://app.example/cb?bar=foo&error=login_required"),
+        "{}",
+        answer.location()
+    );
 }

@@ -85,7 +85,9 @@ async fn what_cannot_be_read_is_refused_by_the_right_channel() {
 #[tokio::test]
 async fn only_the_code_flow_is_there() {
     let op = Op::start().await;
-    for response_type in ["token", "id_token", "code id_token", "code token", "id_token token", "none", "id_token<script>"] {
+    for response_type in
+        ["token", "id_token", "code id_token", "code token", "id_token token", "none", "id_token<script>"]
+    {
         let answer = op.browser().get(&authorize(WEB, "openid", &[("response_type", response_type)])).await;
         assert_refused(&answer, WEB.redirect_uri, "unsupported_response_type", response_type);
         assert!(!answer.location().contains('#') && !answer.location().contains('<'), "{}", answer.location());
@@ -113,7 +115,8 @@ async fn request_objects_are_refused_by_their_own_code() {
         assert_refused(&answer, WEB.redirect_uri, error, name);
         assert_eq!(answer.location_param("state").as_deref(), Some("st"), "{name}");
         // In the mode that was asked for.
-        let answer = op.browser().get(&authorize(WEB, "openid", &[(name, value), ("response_mode", "form_post")])).await;
+        let answer =
+            op.browser().get(&authorize(WEB, "openid", &[(name, value), ("response_mode", "form_post")])).await;
         let form = answer.page().form_with("form-post-submit").expect("a form");
         assert_eq!(form.value("error").as_deref(), Some(error), "{name}");
     }

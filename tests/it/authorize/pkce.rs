@@ -30,8 +30,12 @@ async fn only_an_s256_challenge_of_its_exact_form_is_taken() {
     assert!(description.contains("transform algorithm not supported"), "{description}");
 }
 
-const LEGACY: Client =
-    Client { id: "legacy", secret: Some("leg-secret-0123456789abcdef"), in_body: false, redirect_uri: "https://old.example/cb" };
+const LEGACY: Client = Client {
+    id: "legacy",
+    secret: Some("leg-secret-0123456789abcdef"),
+    in_body: false,
+    redirect_uri: "https://old.example/cb",
+};
 
 const LEGACY_REALM: &str = r#"
 realm: main

@@ -67,7 +67,10 @@ async fn bytes_that_an_address_cannot_hold_are_not_changed_on_the_way() {
     let op = Op::start().await;
     let mut browser = op.browser();
     code(&mut browser, WEB, "openid").await;
-    let (_, good) = authorize(WEB, "openid", &[("state", "")]).split_once('?').map(|(a, b)| (a.to_owned(), b.to_owned())).expect("a query");
+    let (_, good) = authorize(WEB, "openid", &[("state", "")])
+        .split_once('?')
+        .map(|(a, b)| (a.to_owned(), b.to_owned()))
+        .expect("a query");
     for (state, expected) in [(&b"a\xc3\xa9 b"[..], Some("a\u{e9} b")), (b"\xff", None), (b"a#b<\"", Some("a#b<\""))] {
         let mut body = good.clone().into_bytes();
         body.extend_from_slice(b"&state=");

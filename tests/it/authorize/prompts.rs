@@ -65,7 +65,9 @@ async fn prompt_none_with_a_session_too_old_needs_a_login_and_leaves_the_session
 #[tokio::test]
 async fn several_prompts_are_taken_in_any_order() {
     let op = Op::start().await;
-    for prompt in ["login consent select_account", "select_account consent login", "consent  login login select_account"] {
+    for prompt in
+        ["login consent select_account", "select_account consent login", "consent  login login select_account"]
+    {
         let mut browser = op.browser();
         code(&mut browser, ASKER, "openid profile").await;
         // Signed in and allowed before: both are asked again, the name is not filled in.

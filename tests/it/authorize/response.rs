@@ -86,14 +86,16 @@ async fn form_post_sends_itself_and_carries_nothing_in_the_address() {
     assert_eq!(redeemed.status, 200, "{}", redeemed.body);
 
     // Errors come the same way, in silence too; so does an address of a program's own.
-    let answer = op.browser().get(&authorize(NATIVE, "openid", &[("response_mode", "form_post"), ("prompt", "none")])).await;
+    let answer =
+        op.browser().get(&authorize(NATIVE, "openid", &[("response_mode", "form_post"), ("prompt", "none")])).await;
     let fields = posted(&answer, NATIVE.redirect_uri);
     assert_eq!(names_of(&fields), ["error", "error_description", "state", "iss"]);
     assert_eq!(fields[0].1, "login_required");
     let csp = answer.header("content-security-policy").expect("a CSP");
     assert!(csp.contains("form-action 'self' http://localhost:63785"), "{csp}");
     let app = Client { redirect_uri: "com.example.app:/cb", ..NATIVE };
-    let answer = op.browser().get(&authorize(app, "openid", &[("response_mode", "form_post"), ("prompt", "none")])).await;
+    let answer =
+        op.browser().get(&authorize(app, "openid", &[("response_mode", "form_post"), ("prompt", "none")])).await;
     posted(&answer, "com.example.app:/cb");
     let csp = answer.header("content-security-policy").expect("a CSP");
     assert!(csp.ends_with("form-action 'self' com.example.app:"), "{csp}");
@@ -116,8 +118,12 @@ async fn the_authorization_endpoint_is_no_address_for_scripts() {
     for method in ["GET", "HEAD", "OPTIONS", "POST"] {
         let mut browser = op.browser();
         let answer = browser.send(method.parse().expect("a method"), &url, None, &origin).await;
-        let cors: Vec<&str> =
-            answer.headers.keys().map(http::HeaderName::as_str).filter(|name| name.starts_with("access-control")).collect();
+        let cors: Vec<&str> = answer
+            .headers
+            .keys()
+            .map(http::HeaderName::as_str)
+            .filter(|name| name.starts_with("access-control"))
+            .collect();
         assert!(cors.is_empty(), "{method}: {cors:?}");
         match method {
             "OPTIONS" => {
@@ -139,7 +145,10 @@ async fn a_code_is_long_and_never_the_same() {
     let mut seen = HashSet::new();
     for _ in 0..20 {
         let code = code(&mut browser, WEB, "openid").await;
-        assert!(code.len() >= 32 && code.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)), "{code}");
+        assert!(
+            code.len() >= 32 && code.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)),
+            "{code}"
+        );
         assert!(seen.insert(code));
     }
 }

@@ -14,8 +14,10 @@ fn state_of(answer: &Answer, mode: &str) -> Option<String> {
         return answer.page().form_with("form-post-submit").expect("the form").value("state");
     }
     let (_, query) = answer.location().split_once('?').expect("a query");
-    let states: Vec<String> =
-        form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == "state").map(|(_, value)| value.into()).collect();
+    let states: Vec<String> = form_urlencoded::parse(query.as_bytes())
+        .filter(|(name, _)| name == "state")
+        .map(|(_, value)| value.into())
+        .collect();
     assert!(states.len() <= 1, "{}", answer.location());
     assert!(answer.location().bytes().all(|byte| byte.is_ascii_graphic()), "{}", answer.location());
     states.into_iter().next()
@@ -61,11 +63,17 @@ async fn a_state_is_decoded_exactly_once() {
 #[tokio::test]
 async fn no_state_comes_back_where_none_was_sent() {
     let op = Op::start().await;
-    for url in [authorize(WEB, "openid", &[("state", "")]), format!("{}&state=", authorize(WEB, "openid", &[("state", "")]))] {
+    for url in
+        [authorize(WEB, "openid", &[("state", "")]), format!("{}&state=", authorize(WEB, "openid", &[("state", "")]))]
+    {
         let mut browser = op.browser();
         browser.get(&url).await;
         let answer = browser.sign_in("alice", PASSWORD).await;
-        assert!(answer.location_param("code").is_some() && !answer.location().contains("state"), "{}", answer.location());
+        assert!(
+            answer.location_param("code").is_some() && !answer.location().contains("state"),
+            "{}",
+            answer.location()
+        );
     }
 }
 

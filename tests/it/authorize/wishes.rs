@@ -15,7 +15,9 @@ async fn display_is_taken_politely() {
 #[tokio::test]
 async fn the_page_speaks_the_language_that_was_asked_for() {
     let op = Op::start().await;
-    for (locales, lang) in [("de", "de"), ("de-CH", "de"), ("se de en", "de"), ("se", "en"), ("", "en"), ("<b> x_y", "en")] {
+    for (locales, lang) in
+        [("de", "de"), ("de-CH", "de"), ("se de en", "de"), ("se", "en"), ("", "en"), ("<b> x_y", "en")]
+    {
         let answer = op.browser().get(&authorize(WEB, "openid", &[("ui_locales", locales)])).await;
         assert_eq!(answer.status, 200, "{locales}");
         assert_eq!(answer.page().lang().as_deref(), Some(lang), "{locales}");
@@ -45,7 +47,7 @@ async fn acr_values_are_voluntary() {
     let metadata = op.get("/.well-known/openid-configuration", &[]).await.json();
     let supported = metadata["acr_values_supported"].as_array().cloned().unwrap_or_default();
     assert!(!supported.is_empty(), "{metadata}");
-    let all: Vec<&str> = supported.iter().filter_map(|value| value.as_str()).collect();
+    let all: Vec<&str> = supported.iter().filter_map(serde_json::Value::as_str).collect();
     for wish in ["1 2", "phr", &all.join(" ")] {
         let answer = code_answer(&mut op.browser(), WEB, "openid", &[("acr_values", wish)]).await;
         let acr = id_claims(&op, WEB, &answer).await["acr"].as_str().expect("an acr").to_owned();

@@ -84,7 +84,9 @@ async fn a_form_from_elsewhere_is_forbidden() {
     let answer = browser.send(Method::POST, "/login", Some(&fields), &[]).await;
     assert_nothing_happened(&op, &browser, &answer, 422, "nothing said").await;
     // What browsers really send from our pages: Origin null under no-referrer, or our own.
-    for headers in [&[("origin", "null"), ("sec-fetch-site", "same-origin")][..], &[("origin", "http://localhost:8080")]] {
+    for headers in
+        [&[("origin", "null"), ("sec-fetch-site", "same-origin")][..], &[("origin", "http://localhost:8080")]]
+    {
         let mut browser = op.browser();
         browser.get(&authorize(WEB, "openid", &[])).await;
         let fields = right(&browser);
@@ -100,7 +102,9 @@ async fn a_cross_site_form_without_cookies_signs_nobody_in() {
     let op = Op::start().await;
     let mut attacker = op.browser();
     attacker.get(&authorize(WEB, "openid", &[])).await;
-    let fields = attacker.form("login-submit").filled("login-submit", &[("username", "bob"), ("password", "bob has a long password")]);
+    let fields = attacker
+        .form("login-submit")
+        .filled("login-submit", &[("username", "bob"), ("password", "bob has a long password")]);
     let mut victim = op.browser();
     let headers = [("origin", "https://evil.example"), ("sec-fetch-site", "cross-site")];
     let answer = victim.send(Method::POST, "/login", Some(&fields), &headers).await;

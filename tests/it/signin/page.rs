@@ -3,8 +3,7 @@
 use crate::kit::flow::{Client, WEB, authorize};
 use crate::kit::op::{Op, PASSWORD};
 
-const SHOP: Client =
-    Client { id: "shop", secret: None, in_body: false, redirect_uri: "https://shop.example/cb" };
+const SHOP: Client = Client { id: "shop", secret: None, in_body: false, redirect_uri: "https://shop.example/cb" };
 
 const SHOP_REALM: &str = r#"
 realm: main
@@ -73,7 +72,8 @@ async fn keep_me_signed_in_lives_in_the_cookie_and_in_the_session() {
         let mut fill = vec![("username", "alice"), ("password", PASSWORD)];
         fill.extend(remember.then_some(("remember", "on")));
         let answer = browser.submit_once("login-submit", &fill).await;
-        let cookies = answer.headers.get_all("set-cookie").iter().map(|value| value.to_str().expect("ASCII").to_owned());
+        let cookies =
+            answer.headers.get_all("set-cookie").iter().map(|value| value.to_str().expect("ASCII").to_owned());
         let cookie = cookies.filter(|cookie| cookie.contains("session")).collect::<Vec<_>>().remove(0);
         (browser, cookie)
     };
@@ -90,7 +90,10 @@ async fn keep_me_signed_in_lives_in_the_cookie_and_in_the_session() {
     kept.get(&authorize(WEB, "openid", &[("prompt", "login")])).await;
     let answer = kept.submit_once("login-submit", &[("username", "alice"), ("password", PASSWORD)]).await;
     let again = answer.headers.get_all("set-cookie").iter().filter_map(|value| value.to_str().ok());
-    assert!(again.filter(|cookie| cookie.contains("session")).all(|cookie| cookie.contains("Max-Age=25")), "29 days are left");
+    assert!(
+        again.filter(|cookie| cookie.contains("session")).all(|cookie| cookie.contains("Max-Age=25")),
+        "29 days are left"
+    );
     op.advance(day * 30).await;
     assert_eq!(kept.get(&silent).await.location_param("error").as_deref(), Some("login_required"));
 }
@@ -103,7 +106,8 @@ async fn a_realm_may_take_the_box_off_the_page() {
     let answer = browser.get(&authorize(WEB, "openid", &[])).await;
     assert!(!answer.page().has_id("remember"));
     // Ticked all the same: it counts for nothing.
-    let mut fields = browser.form("login-submit").filled("login-submit", &[("username", "alice"), ("password", PASSWORD)]);
+    let mut fields =
+        browser.form("login-submit").filled("login-submit", &[("username", "alice"), ("password", PASSWORD)]);
     fields.push(("remember".to_owned(), "on".to_owned()));
     let ours = [("origin", "http://localhost:8080"), ("sec-fetch-site", "same-origin")];
     let answer = browser.send(http::Method::POST, "/login", Some(&fields), &ours).await;

@@ -18,7 +18,8 @@ fn plain(answer: &Answer, name: &str) -> String {
 
 fn headers(answer: &Answer) -> Vec<(String, String)> {
     let all = answer.headers.iter().filter(|(name, _)| *name != "x-request-id");
-    let mut all: Vec<_> = all.map(|(name, value)| (name.to_string(), value.to_str().expect("ASCII").to_owned())).collect();
+    let mut all: Vec<_> =
+        all.map(|(name, value)| (name.to_string(), value.to_str().expect("ASCII").to_owned())).collect();
     all.sort();
     all
 }
@@ -73,7 +74,8 @@ async fn a_refusal_is_said_in_words_at_the_field() {
     assert_eq!(page.attribute("password", "aria-invalid").as_deref(), Some("true"));
     assert!(page.tags.iter().any(|(_, attributes)| attributes.contains(&("role".to_owned(), "alert".to_owned()))));
     // The tick is kept too.
-    let answer = browser.submit("login-submit", &[("username", "alice"), ("password", "wrong"), ("remember", "on")]).await;
+    let answer =
+        browser.submit("login-submit", &[("username", "alice"), ("password", "wrong"), ("remember", "on")]).await;
     assert!(answer.page().attribute("remember", "checked").is_some());
 }
 
