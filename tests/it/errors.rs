@@ -135,7 +135,11 @@ async fn the_protected_resources_dialect() {
     let ctx = ctx(&op).await;
     let missing = Error::refused(OauthCode::InvalidToken, "token_missing", "send the access token as Bearer");
     let answer = read(bearer::error(&ctx, &missing)).await;
-    assert_eq!((answer.status.as_u16(), answer.header("www-authenticate")), (401, Some("Bearer")), "RFC 6750 section 3.1");
+    assert_eq!(
+        (answer.status.as_u16(), answer.header("www-authenticate")),
+        (401, Some("Bearer")),
+        "RFC 6750 section 3.1"
+    );
     for code in CODES {
         let answer = read(bearer::error(&ctx, &refusal(code))).await;
         let status = match code {

@@ -132,6 +132,8 @@ pub fn fault(
 ) -> Response<Body> {
     let mut page = ErrorPage::new(chrome(call, &[]), fault, call.ctx.now.to_rfc3339());
     page.detail = detail;
+    // No page without a way out; whether the cookie still counts is decided there.
+    page.chrome.sign_out = call.cookie(Cookie::Session).map(|_| call.ctx.site.path("/logout"));
     if fault == Fault::FlowGone {
         // The application is not known any more; the start page says how to go on.
         let title = page.chrome.t(Key::ErrorOnward).to_owned();

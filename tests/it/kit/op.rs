@@ -322,6 +322,6 @@ impl Op {
 
     /// Whether an address is one of this product's pages: not the callbacks of clients.
     pub fn is_ours(&self, url: &str) -> bool {
-        self.origin_of(url) == self.origin_of(&self.public_url)
+        url.contains("://") && self.origin_of(url) == self.origin_of(&self.public_url)
     }
 }
