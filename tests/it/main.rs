@@ -15,6 +15,7 @@ mod client_credentials;
 mod code;
 #[cfg(test)]
 mod cors;
+#[cfg(test)]
 mod docs;
 #[cfg(test)]
 mod e2e;
