@@ -35,6 +35,9 @@ pub struct FrontSettings {
     pub dev: bool,
 }
 
+/// Each realm's addresses, with the realm they were made of.
+type Sites = HashMap<RealmId, (Arc<Realm>, Arc<Site>)>;
+
 /// The front: shared by all listeners, one router per runtime.
 #[derive(Clone)]
 pub struct Front {
@@ -44,7 +47,7 @@ pub struct Front {
     authority: Arc<str>,
     base: Arc<str>,
     log: Option<AccessLog>,
-    sites: Arc<RwLock<HashMap<RealmId, (Arc<Realm>, Arc<Site>)>>>,
+    sites: Arc<RwLock<Sites>>,
 }
 
 /// What a proxy adds; `--dev` refuses requests that carry any of it (`security-design` rule 29).
