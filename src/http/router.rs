@@ -134,7 +134,6 @@ where
 }
 
 /// The router of the table.
-#[must_use]
 pub fn build(app: &Arc<App>, dev: bool) -> Router {
     let mut router = Router::new();
     let mut known: Vec<Known> = Vec::new();
@@ -168,7 +167,10 @@ pub fn build(app: &Arc<App>, dev: bool) -> Router {
             let (app, known) = (elsewhere.clone(), known.clone());
             async move { wrong_method(app, &known, request).await }
         })
-        .fallback(move |request: Request<Body>| missing(app.clone(), request))
+        .fallback(move |request: Request<Body>| {
+            let app = app.clone();
+            async move { missing(app, request) }
+        })
 }
 
 /// What a path takes, for those who ask wrongly.
@@ -196,7 +198,7 @@ async fn wrong_method(app: Arc<App>, known: &[Known], request: Request<Body>) ->
     }
 }
 
-async fn missing(app: Arc<App>, request: Request<Body>) -> Response<Body> {
+fn missing(app: Arc<App>, request: Request<Body>) -> Response<Body> {
     let (head, body) = request.into_parts();
     let Some(ctx) = head.extensions.get::<Ctx>().cloned() else {
         return plain(http::StatusCode::NOT_FOUND, "There is nothing at this address.");
