@@ -77,7 +77,8 @@ pub async fn app_with(
     let master = master_key(&config, &store, &*entropy).await?;
     mode(&config, &store).await?;
     let sealer = Sealer::new(master, entropy.clone());
-    let passwords = PasswordGate::start(gate(&config, purpose), entropy.clone()).map_err(|error| Failure::Internal(error.to_string()))?;
+    let passwords = PasswordGate::start(gate(&config, purpose), entropy.clone())
+        .map_err(|error| Failure::Internal(error.to_string()))?;
     let outbound = Outbound::new(&config.outbound).map_err(|error| Failure::Config(error.to_string()))?;
     Ok(App {
         keys: KeyRing::new(Arc::new(StoredKeys(store.clone())), sealer.clone()),
@@ -136,7 +137,8 @@ async fn master_key(config: &Config, store: &Store, entropy: &dyn Entropy) -> Re
             Ok(key)
         }
         _ => Err(Failure::Config(
-            "master_key is not the one that this database was made with. Give the right one, or another database".to_owned(),
+            "master_key is not the one that this database was made with. Give the right one, or another database"
+                .to_owned(),
         )),
     }
 }

@@ -4,6 +4,7 @@
 use std::net::SocketAddr;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -63,9 +65,16 @@ pub fn start(
             }
         }
     }
+    let places = Arc::new(Semaphore::new(limits.connections));
     let mut threads = Vec::new();
     for (number, sockets) in sets.into_iter().enumerate() {
-        let worker = Worker { front: front.clone(), limits: limits.clone(), stop: stop.clone(), connections: TaskTracker::new() };
+        let worker = Worker {
+            front: front.clone(),
+            limits: limits.clone(),
+            stop: stop.clone(),
+            connections: TaskTracker::new(),
+            places: places.clone(),
+        };
         let thread = std::thread::Builder::new()
             .name(format!("serve-{number}"))
             .spawn(move || work(&worker, sockets))
@@ -94,7 +103,7 @@ fn bind(address: SocketAddr, shared: bool) -> std::io::Result<std::net::TcpListe
 }
 
 /// Takes the place of a socket that an earlier run left behind, never of a file of another kind.
-fn bind_unix(path: &Path) -> std::io::Result<std::os::unix::net::UnixListener> {
+pub(super) fn bind_unix(path: &Path) -> std::io::Result<std::os::unix::net::UnixListener> {
     if std::fs::symlink_metadata(path).is_ok_and(|meta| meta.file_type().is_socket())
         && std::os::unix::net::UnixStream::connect(path).is_err()
     {
@@ -112,6 +121,18 @@ struct Worker {
     limits: Limits,
     stop: CancellationToken,
     connections: TaskTracker,
+    /// One permit per open connection, shared by all threads: further ones wait in the kernel.
+    places: Arc<Semaphore>,
+}
+
+impl Worker {
+    /// A place for one more connection; `None` = the end.
+    async fn place(&self) -> Option<OwnedSemaphorePermit> {
+        tokio::select! {
+            () = self.stop.cancelled() => None,
+            place = self.places.clone().acquire_owned() => place.ok(),
+        }
+    }
 }
 
 fn work(worker: &Worker, sockets: Sockets) {
@@ -146,6 +167,7 @@ fn work(worker: &Worker, sockets: Sockets) {
 
 async fn accept_tcp(listener: tokio::net::TcpListener, worker: Worker) {
     loop {
+        let Some(place) = worker.place().await else { return };
         let accepted = tokio::select! {
             () = worker.stop.cancelled() => return,
             accepted = listener.accept() => accepted,
@@ -153,7 +175,7 @@ async fn accept_tcp(listener: tokio::net::TcpListener, worker: Worker) {
         match accepted {
             Ok((stream, peer)) => {
                 let _ = stream.set_nodelay(true);
-                worker.connections.spawn(connection(stream, Peer::Tcp(peer), worker.clone()));
+                worker.connections.spawn(connection(stream, Peer::Tcp(peer), worker.clone(), place));
             }
             Err(error) => pause(&error).await,
         }
@@ -162,12 +184,13 @@ async fn accept_tcp(listener: tokio::net::TcpListener, worker: Worker) {
 
 async fn accept_unix(listener: tokio::net::UnixListener, worker: Worker) {
     loop {
+        let Some(place) = worker.place().await else { return };
         let accepted = tokio::select! {
             () = worker.stop.cancelled() => return,
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, _)) => drop(worker.connections.spawn(connection(stream, Peer::Unix, worker.clone()))),
+            Ok((stream, _)) => drop(worker.connections.spawn(connection(stream, Peer::Unix, worker.clone(), place))),
             Err(error) => pause(&error).await,
         }
     }
@@ -180,7 +203,7 @@ async fn pause(error: &std::io::Error) {
     tokio::time::sleep(Duration::from_millis(50)).await;
 }
 
-async fn connection<S>(stream: S, peer: Peer, worker: Worker)
+async fn connection<S>(stream: S, peer: Peer, worker: Worker, _place: OwnedSemaphorePermit)
 where
     S: AsyncRead + AsyncWrite + Unpin + 'static,
 {

@@ -9,8 +9,8 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use tokio_util::sync::CancellationToken;
 
+use super::listen::bind_unix;
 use crate::config::Listen;
 use crate::observe::metrics::metrics as metrics_registry;
 use crate::service::App;
@@ -40,11 +40,11 @@ struct Management {
     stage: Arc<Stage>,
 }
 
-/// Binds and serves until `stop`.
+/// Binds, and serves to the end of the process: who watches it sees the drain too.
 ///
 /// # Errors
 /// An address that cannot be bound, with the remedy.
-pub async fn start(app: Arc<App>, stage: Arc<Stage>, listen: &Listen, stop: CancellationToken) -> Result<String, String> {
+pub async fn start(app: Arc<App>, stage: Arc<Stage>, listen: &Listen) -> Result<String, String> {
     let router = Router::new()
         .route("/health/live", get(|| async { "ok\n" }))
         .route("/health/started", get(started))
@@ -52,19 +52,20 @@ pub async fn start(app: Arc<App>, stage: Arc<Stage>, listen: &Listen, stop: Canc
         .route("/metrics", get(metrics))
         .with_state(Management { app, stage });
     let refused = |error: std::io::Error| {
-        format!("management.listen {listen}: {error}. Choose a free address in `management.listen`, or stop what holds it")
+        format!(
+            "management.listen {listen}: {error}. Choose a free address in `management.listen`, or stop what holds it"
+        )
     };
     match listen {
         Listen::Tcp(address) => {
             let listener = tokio::net::TcpListener::bind(address).await.map_err(refused)?;
             let actual = listener.local_addr().map_err(refused)?;
-            tokio::spawn(async move { axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await });
+            tokio::spawn(async move { axum::serve(listener, router).await });
             Ok(format!("http://{actual}"))
         }
         Listen::Unix(path) => {
-            let _ = std::fs::remove_file(path);
-            let listener = tokio::net::UnixListener::bind(path).map_err(refused)?;
-            tokio::spawn(async move { axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await });
+            let listener = bind_unix(path).and_then(tokio::net::UnixListener::from_std).map_err(refused)?;
+            tokio::spawn(async move { axum::serve(listener, router).await });
             Ok(format!("unix:{}", path.display()))
         }
     }

@@ -27,7 +27,13 @@ pub mod user;
 
 /// Doorward, an OpenID Connect identity provider.
 #[derive(Debug, Parser)]
-#[command(name = "doorward", version, about, max_term_width = 100, after_help = "Each command has examples in its --help.")]
+#[command(
+    name = "doorward",
+    version,
+    about,
+    max_term_width = 100,
+    after_help = "Each command has examples in its --help."
+)]
 pub struct Cli {
     /// Configuration file; else DOORWARD_CONFIG, else ./doorward.toml when it is there.
     #[arg(long, global = true, value_name = "FILE")]
@@ -91,8 +97,11 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Usage(text) | Self::Config(text) | Self::Dependency(text) | Self::Internal(text) | Self::Other(text)) =
-            self;
+        let (Self::Usage(text)
+        | Self::Config(text)
+        | Self::Dependency(text)
+        | Self::Internal(text)
+        | Self::Other(text)) = self;
         f.write_str(text)
     }
 }
@@ -166,9 +175,11 @@ fn run(cli: Cli) -> Result<(), Failure> {
                     Command::Client(args) => client::run(args, &app).await,
                     Command::Session(args) => session::run(args, &app).await,
                     Command::Key(args) => key::run(args, &app).await,
-                    Command::Serve(_) | Command::Migrate(_) | Command::Hash(_) | Command::Doctor(_) | Command::Bench(_) => {
-                        Ok(())
-                    }
+                    Command::Serve(_)
+                    | Command::Migrate(_)
+                    | Command::Hash(_)
+                    | Command::Doctor(_)
+                    | Command::Bench(_) => Ok(()),
                 };
                 app.store.close().await;
                 outcome

@@ -108,7 +108,9 @@ async fn check(call: &Call, query: &str) -> Result<Checked, Error> {
     let (outcome, client) = start::check(&call.app, &call.ctx, &params).await?;
     Ok(match (outcome, client) {
         (Outcome::Request(request), Some(client)) => Checked::Request(*request, client),
-        (Outcome::Request(_), None) => return Err(Error::Internal("a request without a client passed its checks".to_owned())),
+        (Outcome::Request(_), None) => {
+            return Err(Error::Internal("a request without a client passed its checks".to_owned()));
+        }
         (Outcome::Page(refusal), _) => Checked::Answered(page::refused_request(call, &refusal, &params)),
         (Outcome::Redirect(error), client) => {
             let title = client.as_ref().map_or("", |client| client.title()).to_owned();

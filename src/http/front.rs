@@ -16,10 +16,10 @@ use super::extract::address::{Peer, client_address, is_trusted};
 use super::extract::place::{Place, place};
 use super::layer::headers;
 use super::render::{note::Note, plain};
+use crate::config::network::Network;
 use crate::context::{Ctx, Site};
 use crate::domain::model::ids::RealmId;
 use crate::domain::model::realm::{MAIN_REALM, Realm};
-use crate::config::network::Network;
 use crate::observe::log::{AccessLog, Entry};
 use crate::observe::metrics::metrics;
 use crate::service::{App, Error};
@@ -121,13 +121,15 @@ impl Front {
         let realm = match self.realm(&host, &at).await {
             Ok(Some(realm)) if realm.enabled => realm,
             Ok(_) if host != *self.authority && at.realm.is_none() => {
-                let text = format!("This provider does not answer as this host. Its address is {}.", self.settings.public_url);
+                let text =
+                    format!("This provider does not answer as this host. Its address is {}.", self.settings.public_url);
                 return (plain(StatusCode::MISDIRECTED_REQUEST, &text), "host", None);
             }
             Ok(_) => return (plain(StatusCode::NOT_FOUND, "There is nothing at this address."), "none", None),
             Err(error) => {
                 tracing::error!(request_id = &**request_id, %error, "the realm could not be read");
-                let mut busy = plain(StatusCode::SERVICE_UNAVAILABLE, "The service is not available. Try again in a moment.");
+                let mut busy =
+                    plain(StatusCode::SERVICE_UNAVAILABLE, "The service is not available. Try again in a moment.");
                 busy.headers_mut().insert(http::header::RETRY_AFTER, HeaderValue::from_static("2"));
                 return (busy, "none", None);
             }

@@ -19,7 +19,8 @@ use crate::context::Ctx;
 use crate::service::{App, Error};
 
 /// An endpoint: takes the call, answers or fails; the row's dialect renders the failure.
-pub type Endpoint = Box<dyn Fn(Arc<Call>) -> Pin<Box<dyn Future<Output = Result<Response<Body>, Error>> + Send>> + Send + Sync>;
+pub type Endpoint =
+    Box<dyn Fn(Arc<Call>) -> Pin<Box<dyn Future<Output = Result<Response<Body>, Error>> + Send>> + Send + Sync>;
 
 /// How a row's errors speak.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +62,8 @@ pub struct Row {
     pub endpoint: Endpoint,
 }
 
-const FORM: usize = 64 * 1024;
+/// As much as `limits.body_kib` allows.
+const FORM: usize = usize::MAX;
 
 /// The surface.
 #[must_use]
@@ -135,74 +137,74 @@ where
 #[must_use]
 pub fn build(app: &Arc<App>, dev: bool) -> Router {
     let mut router = Router::new();
-    let mut preflights: Vec<(&'static str, Cors)> = Vec::new();
-    let mut paths: Vec<(&'static str, Audience, Dialect, String)> = Vec::new();
-    for row in table() {
-        if row.audience == Audience::Dev && !dev {
-            continue;
-        }
-        if row.cors != Cors::Never && !preflights.iter().any(|(path, _)| *path == row.path) {
-            preflights.push((row.path, row.cors));
-        }
-        match paths.iter_mut().find(|(path, ..)| *path == row.path) {
-            Some((.., allow)) => allow.push_str(allowed(&row.method)),
-            None => paths.push((row.path, row.audience, row.dialect, allowed(&row.method).trim_start_matches(", ").to_owned())),
+    let mut known: Vec<Known> = Vec::new();
+    for row in table().into_iter().filter(|row| dev || row.audience != Audience::Dev) {
+        match known.iter_mut().find(|known| known.path == row.path) {
+            Some(known) => known.allow = format!("{}, {}", known.allow, allowed(&row.method)),
+            None => known.push(Known {
+                path: row.path,
+                dialect: row.dialect,
+                cors: row.cors,
+                allow: allowed(&row.method).to_owned(),
+            }),
         }
         let filter = if row.method == Method::GET { MethodFilter::GET } else { MethodFilter::POST };
-        let path = row.path;
-        let row = Arc::new(row);
-        let app = app.clone();
-        router = router.route(
-            path,
-            on(filter, move |request: Request<Body>| {
-                let (app, row) = (app.clone(), row.clone());
-                async move { run(app, &row, request).await }
-            }),
-        );
+        let (path, row, app) = (row.path, Arc::new(row), app.clone());
+        let endpoint = move |request: Request<Body>| {
+            let (app, row) = (app.clone(), row.clone());
+            async move { run(app, &row, request).await }
+        };
+        router = router.route(path, on(filter, endpoint));
     }
-    for (path, cors) in preflights {
-        let app = app.clone();
-        router = router.route(
-            path,
-            on(MethodFilter::OPTIONS, move |request: Request<Body>| {
-                let app = app.clone();
-                async move {
-                    let Some(ctx) = request.extensions().get::<Ctx>() else { return plain(http::StatusCode::NOT_FOUND, "") };
-                    let allowed = cors.allowed(&app, ctx, request.headers()).await;
-                    cors.preflight(allowed)
-                }
-            }),
-        );
+    for known in known.iter().filter(|known| known.cors != Cors::Never) {
+        let (app, cors) = (app.clone(), known.cors);
+        let endpoint = move |request: Request<Body>| preflight(app.clone(), cors, request);
+        router = router.route(known.path, on(MethodFilter::OPTIONS, endpoint));
     }
-    let missing = app.clone();
+    let (app, known) = (app.clone(), Arc::new(known));
     router
         .method_not_allowed_fallback(move |request: Request<Body>| {
-            let paths = paths.clone();
-            async move {
-                let found = paths.iter().find(|(path, ..)| matches(path, request.uri().path()));
-                match (found, request.extensions().get::<Ctx>()) {
-                    (Some((.., Dialect::Page, allow)), Some(ctx)) => page::method_not_allowed(ctx, request.headers(), allow),
-                    (Some((.., allow)), _) => oauth::method_not_allowed(allow),
-                    _ => plain(http::StatusCode::METHOD_NOT_ALLOWED, "This address does not take this method."),
-                }
-            }
+            let known = known.clone();
+            async move { wrong_method(&known, &request) }
         })
-        .fallback(move |request: Request<Body>| {
-            let app = missing.clone();
-            async move {
-                let (head, body) = request.into_parts();
-                let Some(ctx) = head.extensions.get::<Ctx>().cloned() else {
-                    return plain(http::StatusCode::NOT_FOUND, "There is nothing at this address.");
-                };
-                page::error(&Call::new(app, ctx, head, body, 0), &Error::NotFound)
-            }
-        })
+        .fallback(move |request: Request<Body>| missing(app.clone(), request))
+}
+
+/// What a path takes, for those who ask wrongly.
+struct Known {
+    path: &'static str,
+    dialect: Dialect,
+    cors: Cors,
+    allow: String,
+}
+
+async fn preflight(app: Arc<App>, cors: Cors, request: Request<Body>) -> Response<Body> {
+    let Some(ctx) = request.extensions().get::<Ctx>() else { return plain(http::StatusCode::NOT_FOUND, "") };
+    let allowed = cors.allowed(&app, ctx, request.headers()).await;
+    cors.preflight(allowed)
+}
+
+fn wrong_method(known: &[Known], request: &Request<Body>) -> Response<Body> {
+    let found = known.iter().find(|known| matches(known.path, request.uri().path()));
+    match (found, request.extensions().get::<Ctx>()) {
+        (Some(known), Some(ctx)) if known.dialect == Dialect::Page => page::method_not_allowed(ctx, &known.allow),
+        (Some(known), _) => oauth::method_not_allowed(&known.allow),
+        _ => plain(http::StatusCode::METHOD_NOT_ALLOWED, "This address does not take this method."),
+    }
+}
+
+async fn missing(app: Arc<App>, request: Request<Body>) -> Response<Body> {
+    let (head, body) = request.into_parts();
+    let Some(ctx) = head.extensions.get::<Ctx>().cloned() else {
+        return plain(http::StatusCode::NOT_FOUND, "There is nothing at this address.");
+    };
+    page::error(&Call::new(app, ctx, head, body, 0), &Error::NotFound)
 }
 
 const fn allowed(method: &Method) -> &'static str {
     match *method {
-        Method::GET => ", GET, HEAD",
-        _ => ", POST",
+        Method::GET => "GET, HEAD",
+        _ => "POST",
     }
 }
 
@@ -213,7 +215,8 @@ async fn run(app: Arc<App>, row: &Row, request: Request<Body>) -> Response<Body>
     };
     let elsewhere = row.audience != Audience::Realm && !ctx.site.main;
     let allowed = row.cors.allowed(&app, &ctx, &head.headers).await;
-    let call = Arc::new(Call::new(app, ctx, head, body, row.limit));
+    let limit = row.limit.min(app.config.limits.body);
+    let call = Arc::new(Call::new(app, ctx, head, body, limit));
     let outcome = if elsewhere { Err(Error::NotFound) } else { (row.endpoint)(call.clone()).await };
     let mut response = outcome.unwrap_or_else(|error| match row.dialect {
         Dialect::Oauth => oauth::error(&call.ctx, &error),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::context::Ctx;
-use crate::domain::model::audit::Actor;
+use crate::domain::model::audit::{Actor, AuditKind};
 use crate::domain::model::client::Client;
 use crate::domain::model::session::EndReason;
 use crate::domain::protocol::logout::{Decision, Hint, LogoutFacts, decide_logout, named_client};
@@ -11,7 +11,7 @@ use crate::domain::protocol::params::Params;
 use crate::domain::protocol::refusal::Refusal;
 use crate::service::authorize::hint;
 use crate::service::session::bind::SignedIn;
-use crate::service::session::end;
+use crate::service::session::end::{self, Why};
 use crate::service::{App, Error};
 
 /// Parameters that may stand once (RP-Initiated Logout 2).
@@ -63,7 +63,7 @@ pub async fn decide(app: &App, ctx: &Ctx, params: &Params, signed_in: Option<&Si
 /// # Errors
 /// When the store cannot do it: then nobody may say she is signed out.
 pub async fn end(app: &App, ctx: &Ctx, signed_in: &SignedIn) -> Result<(), Error> {
-    let (session, user) = (&signed_in.session, &signed_in.user.user);
-    end::session(app, ctx, session, user, EndReason::Logout, Actor::Subject).await?;
+    let why = Why { reason: EndReason::Logout, kind: AuditKind::SessionEnded, actor: Actor::Subject };
+    end::session(app, ctx, signed_in, why).await?;
     Ok(())
 }

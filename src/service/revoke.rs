@@ -7,7 +7,7 @@ use crate::domain::model::client::Client;
 use crate::domain::model::session::EndReason;
 use crate::domain::protocol::revocation::{Found, Revocation, check_revocation};
 use crate::domain::protocol::token_text::{self, Shape};
-use crate::service::session::end;
+use crate::service::session::end::{self, Why};
 use crate::service::token::{inspect, refresh_text};
 use crate::service::{App, Error};
 use crate::store::repo;
@@ -47,7 +47,9 @@ pub async fn revoke(app: &App, ctx: &Ctx, client: &Client, token: &str) -> Resul
         }
         Revocation::EndGrant(_) => match grant {
             Some(grant) => {
-                end::grant(app, ctx, &grant, EndReason::RevokedByClient, AuditKind::TokenRevoked, Actor::Client).await
+                let why =
+                    Why { reason: EndReason::RevokedByClient, kind: AuditKind::TokenRevoked, actor: Actor::Client };
+                end::grant(app, ctx, &grant, why).await
             }
             None => Ok(()),
         },

@@ -55,7 +55,9 @@ async fn carry_out(app: &App, realm: &Realm, acts: &[KeyAct], now: Timestamp, ac
     let mut stored = repo::key::list(&tx, realm.id).await?;
     for key in fresh {
         // Another node may have announced meanwhile.
-        let twin = stored.iter().any(|known| known.alg == key.alg && known.announced_at >= now.minus(std::time::Duration::from_secs(5)));
+        let twin = stored
+            .iter()
+            .any(|known| known.alg == key.alg && known.announced_at >= now.minus(std::time::Duration::from_secs(5)));
         if !twin {
             repo::key::insert(&mut tx, &key).await?;
         }
@@ -96,7 +98,13 @@ async fn carry_out(app: &App, realm: &Realm, acts: &[KeyAct], now: Timestamp, ac
 }
 
 /// Makes a key off the async threads: an RSA key takes a tenth of a second and more.
-async fn make(app: &App, realm: &Realm, alg: Algorithm, now: Timestamp, active_at: Timestamp) -> Result<SigningKey, Error> {
+async fn make(
+    app: &App,
+    realm: &Realm,
+    alg: Algorithm,
+    now: Timestamp,
+    active_at: Timestamp,
+) -> Result<SigningKey, Error> {
     let new = NewKey {
         realm: realm.id,
         id: KeyId::from_uuid(app.entropy.uuid("key", now)),

@@ -83,7 +83,37 @@ pub async fn finish(app: &App, ctx: &Ctx, token: &str, username: &str, password:
     }
     let phc = app.passwords.hash(Secret::new(normal)).await?;
     let id = UserId::from_uuid(app.entropy.uuid("user", ctx.now));
-    let user = User {
+    let name = Identifier { realm: ctx.realm.id, canonical, kind: IdentifierKind::Username, user: id };
+    let mut tx = app.store.begin().await?;
+    // The link is spent in the same transaction: whoever comes second finds none.
+    if !repo::setup::consume(&mut tx, sha256(token.as_bytes()), ctx.now).await? {
+        return Err(Error::NotFound);
+    }
+    repo::user::insert(&mut tx, &user(app, ctx, id, username)).await?;
+    match repo::identifier::replace_for(&mut tx, ctx.realm.id, id, &[name]).await {
+        Err(store::Error::Conflict(_)) => {
+            let detail = NAME_TAKEN.to_owned();
+            return Err(Error::Invalid(vec![Fault { pointer: "username".to_owned(), detail }]));
+        }
+        other => other?,
+    }
+    let credential = CredentialId::from_uuid(app.entropy.uuid("credential", ctx.now));
+    let secret = CredentialSecret::Password { phc };
+    let password = Credential { realm: ctx.realm.id, id: credential, user: id, secret, created_at: ctx.now };
+    repo::credential::set_password(&mut tx, &password).await?;
+    repo::power::insert(&mut tx, &power(app, ctx, id)).await?;
+    for (kind, reason) in [(AuditKind::UserCreated, None), (AuditKind::PowerGiven, Some(Power::Instance.as_str()))] {
+        let mut audit = end::event(app, ctx, kind, Actor::Operator);
+        audit.user = Some(id);
+        audit.reason = reason;
+        repo::audit::append(&mut tx, &audit).await?;
+    }
+    tx.commit().await?;
+    Ok(())
+}
+
+fn user(app: &App, ctx: &Ctx, id: UserId, username: &str) -> User {
+    User {
         realm: ctx.realm.id,
         id,
         sub: subject(app),
@@ -93,47 +123,17 @@ pub async fn finish(app: &App, ctx: &Ctx, token: &str, username: &str, password:
         created_at: ctx.now,
         updated_at: ctx.now,
         claims: StandardClaims::default(),
-    };
-    let credential = Credential {
-        realm: ctx.realm.id,
-        id: CredentialId::from_uuid(app.entropy.uuid("credential", ctx.now)),
-        user: id,
-        secret: CredentialSecret::Password { phc },
-        created_at: ctx.now,
-    };
-    let power = AdministrativePower {
+    }
+}
+
+fn power(app: &App, ctx: &Ctx, user: UserId) -> AdministrativePower {
+    AdministrativePower {
         realm: ctx.realm.id,
         id: PowerId::from_uuid(app.entropy.uuid("power", ctx.now)),
-        user: id,
+        user,
         power: Power::Instance,
         created_at: ctx.now,
-    };
-    let name = Identifier { realm: ctx.realm.id, canonical, kind: IdentifierKind::Username, user: id };
-    let mut created = end::event(app, ctx, AuditKind::UserCreated, Actor::Operator);
-    created.user = Some(id);
-    let mut given = end::event(app, ctx, AuditKind::PowerGiven, Actor::Operator);
-    given.user = Some(id);
-    given.reason = Some(Power::Instance.as_str());
-
-    let mut tx = app.store.begin().await?;
-    // The link is spent in the same transaction: whoever comes second finds none.
-    if !repo::setup::consume(&mut tx, sha256(token.as_bytes()), ctx.now).await? {
-        return Err(Error::NotFound);
     }
-    repo::user::insert(&mut tx, &user).await?;
-    match repo::identifier::replace_for(&mut tx, ctx.realm.id, id, &[name]).await {
-        Err(store::Error::Conflict(_)) => {
-            let detail = NAME_TAKEN.to_owned();
-            return Err(Error::Invalid(vec![Fault { pointer: "username".to_owned(), detail }]));
-        }
-        other => other?,
-    }
-    repo::credential::set_password(&mut tx, &credential).await?;
-    repo::power::insert(&mut tx, &power).await?;
-    repo::audit::append(&mut tx, &created).await?;
-    repo::audit::append(&mut tx, &given).await?;
-    tx.commit().await?;
-    Ok(())
 }
 
 /// A random `sub`: 128 bits, meaningless.

@@ -17,7 +17,6 @@ pub async fn answer(app: &App, ctx: &Ctx, token: &str) -> Result<Vec<u8>, Error>
     let Some(person) = &live.person else {
         return Err(Error::refused(OauthCode::InsufficientScope, "no_person", "this token is about no person"));
     };
-    let facts =
-        ClaimFacts { user: &person.user, roles: &person.effective.roles, groups: &person.effective.groups };
+    let facts = ClaimFacts { user: &person.user, roles: &person.effective.roles, groups: &person.effective.groups };
     Ok(UserinfoClaims::new(&facts, &live.token.scope).to_bytes())
 }

@@ -60,6 +60,9 @@ pub(in crate::store) enum Pools {
 
 const READERS: u32 = 4;
 
+/// Connections that the batch writers hold beside the pools (PostgreSQL).
+const BATCH: u32 = 2;
+
 impl Pools {
     /// Opens what `settings.url` names.
     pub(in crate::store) async fn open(settings: &StoreSettings) -> Result<Self, Error> {
@@ -159,7 +162,7 @@ async fn postgres(settings: &StoreSettings) -> Result<Pools, Error> {
             .max_lifetime(Duration::from_secs(1800))
     };
     let writer = pool(writers).connect_with(options.clone()).await.map_err(opening)?;
-    check_limit(&writer, writers + readers).await?;
+    check_limit(&writer, writers + readers + BATCH).await?;
     let reader = pool(readers).connect_lazy_with(options);
     Ok(Pools::Postgres { writer, reader })
 }
@@ -176,7 +179,7 @@ async fn check_limit(pool: &PgPool, wanted: u32) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::Unavailable(format!(
-        "database.pool.max asks for {wanted} connections, but the server allows {free} (max_connections {max}, \
+        "with database.pool.max this process may open {wanted} connections, but the server allows {free} (max_connections {max}, \
          {reserved} of them reserved): lower database.pool.max or raise max_connections"
     )))
 }

@@ -72,7 +72,10 @@ async fn signs_in(client: Client, scopes: &[&str]) {
         .request_async(&send)
         .await
         .expect("refreshed tokens");
-    assert_ne!(refreshed.refresh_token().map(|token| token.secret()), tokens.refresh_token().map(|token| token.secret()));
+    assert_ne!(
+        refreshed.refresh_token().map(|token| token.secret()),
+        tokens.refresh_token().map(|token| token.secret())
+    );
 }
 
 /// The crate speaks chrono; the tests' clock stands at a fixed moment.

@@ -91,10 +91,7 @@ impl FromStr for Span {
             let place = allowed.iter().position(|(name, _)| *name == unit).ok_or(NotASpan)?;
             let (head, tail) = allowed.split_at(place + 1);
             let factor = head.last().ok_or(NotASpan)?.1;
-            millis = number
-                .checked_mul(factor)
-                .and_then(|part| millis.checked_add(part))
-                .ok_or(NotASpan)?;
+            millis = number.checked_mul(factor).and_then(|part| millis.checked_add(part)).ok_or(NotASpan)?;
             allowed = tail;
             rest = after;
         }
@@ -152,7 +149,9 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        for text in ["", "5", "m", "5x", "5m1h", "5m5m", "-5m", "1.5h", " 5m", "99999999999999999999d", "999999999999999d"] {
+        for text in
+            ["", "5", "m", "5x", "5m1h", "5m5m", "-5m", "1.5h", " 5m", "99999999999999999999d", "999999999999999d"]
+        {
             assert_eq!(text.parse::<Span>(), Err(NotASpan), "{text}");
         }
     }

@@ -56,7 +56,8 @@ pub async fn signed_in(call: &Call, tokens: &Tokens, error: Option<DemoError>) -
         Err(trouble) => (Vec::new(), error.or(Some(trouble))),
     };
     let id_token = tokens.id_token.as_deref().unwrap_or("");
-    let person = relying_party::payload(id_token).get("sub").and_then(serde_json::Value::as_str).unwrap_or("").to_owned();
+    let person =
+        relying_party::payload(id_token).get("sub").and_then(serde_json::Value::as_str).unwrap_or("").to_owned();
     let person = userinfo.iter().find(|claim| claim.name == "name").map_or(person, |claim| claim.value.clone());
     let (browser, cookie) = browser_or_new(call);
     let page = DemoSignedInPage {

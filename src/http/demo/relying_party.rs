@@ -40,7 +40,13 @@ pub async fn userinfo(call: &Call, access_token: &str) -> Result<Vec<Claim>, Dem
     Ok(claims(&answer))
 }
 
-async fn ask(call: &Call, method: Method, path: &str, form: Option<String>, bearer: Option<&str>) -> Result<Value, DemoError> {
+async fn ask(
+    call: &Call,
+    method: Method,
+    path: &str,
+    form: Option<String>,
+    bearer: Option<&str>,
+) -> Result<Value, DemoError> {
     let unreachable = |error: &dyn std::fmt::Display| trouble("unreachable", &error.to_string());
     let authority = call.ctx.site.origin.split_once("://").map_or("", |(_, host)| host);
     let address = if authority.rsplit_once(':').is_some() { authority.to_owned() } else { format!("{authority}:80") };
@@ -51,7 +57,8 @@ async fn ask(call: &Call, method: Method, path: &str, form: Option<String>, bear
     if let Some(token) = bearer {
         request = request.header(AUTHORIZATION, format!("Bearer {token}"));
     }
-    let request = request.body(Full::new(Bytes::from(form.unwrap_or_default()))).map_err(|error| unreachable(&error))?;
+    let request =
+        request.body(Full::new(Bytes::from(form.unwrap_or_default()))).map_err(|error| unreachable(&error))?;
     let exchange = async {
         let stream = TcpStream::connect(address).await.map_err(|error| unreachable(&error))?;
         let (mut sender, connection) =

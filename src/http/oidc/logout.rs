@@ -69,7 +69,9 @@ async fn answer(call: &Call, query: String) -> Result<Response<Body>, Error> {
             set_cookie(&mut response, cookie);
             Ok(response)
         }
-        (Decision::AlreadyOut(then) | Decision::EndNow { then, .. } | Decision::Ask { then, .. }, _) => Ok(gone(call, &then)),
+        (Decision::AlreadyOut(then) | Decision::EndNow { then, .. } | Decision::Ask { then, .. }, _) => {
+            Ok(gone(call, &then))
+        }
     }
 }
 

@@ -20,7 +20,11 @@ use crate::service::Error;
 fn authorization(call: &Call) -> Result<Vec<&str>, Error> {
     let all = call.headers().get_all(AUTHORIZATION).iter().map(|value| {
         value.to_str().map_err(|_| {
-            Error::refused(OauthCode::InvalidClient, "client_basic_malformed", "the Authorization header is not ASCII text")
+            Error::refused(
+                OauthCode::InvalidClient,
+                "client_basic_malformed",
+                "the Authorization header is not ASCII text",
+            )
         })
     });
     all.collect()
@@ -28,7 +32,7 @@ fn authorization(call: &Call) -> Result<Vec<&str>, Error> {
 
 /// The token that introspection and revocation are about.
 fn token_parameter(form: &Params) -> Result<&str, Error> {
-    form.one("token")
-        .map_err(Refusal::from)?
-        .ok_or_else(|| Error::refused(OauthCode::InvalidRequest, "token_missing_parameter", "the parameter token is missing"))
+    form.one("token").map_err(Refusal::from)?.ok_or_else(|| {
+        Error::refused(OauthCode::InvalidRequest, "token_missing_parameter", "the parameter token is missing")
+    })
 }

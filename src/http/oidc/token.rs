@@ -39,7 +39,11 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
     let name = form.one("grant_type").map_err(Refusal::from)?;
     let client = client_auth::authenticate(&call.app, &call.ctx, &authorization(&call)?, &form).await?;
     let Some(name) = name else {
-        return Err(Error::refused(OauthCode::InvalidRequest, "grant_type_missing", "the parameter grant_type is missing"));
+        return Err(Error::refused(
+            OauthCode::InvalidRequest,
+            "grant_type_missing",
+            "the parameter grant_type is missing",
+        ));
     };
     let Some(grant) = GrantType::from_name(name) else {
         return Err(Error::refused(

@@ -54,10 +54,14 @@ fn token(call: &Call, in_body: Option<String>) -> Result<String, Error> {
     };
     match (in_header, in_body) {
         (Some(token), None) | (None, Some(token)) => Ok(token),
-        (Some(_), Some(_)) => {
-            Err(Error::refused(OauthCode::InvalidRequest, "token_twice", "send the token in one place only (RFC 6750 section 2)"))
+        (Some(_), Some(_)) => Err(Error::refused(
+            OauthCode::InvalidRequest,
+            "token_twice",
+            "send the token in one place only (RFC 6750 section 2)",
+        )),
+        (None, None) => {
+            Err(Error::refused(OauthCode::InvalidToken, "token_missing", "send the access token as Bearer"))
         }
-        (None, None) => Err(Error::refused(OauthCode::InvalidToken, "token_missing", "send the access token as Bearer")),
     }
 }
 

@@ -39,7 +39,9 @@ pub fn error(ctx: &Ctx, error: &Error) -> Response<Body> {
         Error::NotFound => body(StatusCode::NOT_FOUND, OauthCode::InvalidRequest, "there is nothing at this address"),
         Error::Busy { retry_after } => later(*retry_after, "past capacity, nothing was checked"),
         Error::Unavailable { .. } => later(2, "a part this needs does not answer"),
-        Error::Internal(_) => body(StatusCode::INTERNAL_SERVER_ERROR, OauthCode::ServerError, "a fault of this provider"),
+        Error::Internal(_) => {
+            body(StatusCode::INTERNAL_SERVER_ERROR, OauthCode::ServerError, "a fault of this provider")
+        }
     };
     super::log_fault(ctx, error);
     response.extensions_mut().insert(Note { client: None, reason: Some(error.reason()) });
@@ -50,7 +52,9 @@ fn refused(refusal: &Refusal) -> Response<Body> {
     match refusal.code {
         OauthCode::InvalidClient => {
             let mut response = body(StatusCode::UNAUTHORIZED, refusal.code, &refusal.description);
-            response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"token\", charset=\"UTF-8\""));
+            response
+                .headers_mut()
+                .insert(WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"token\", charset=\"UTF-8\""));
             response
         }
         OauthCode::TemporarilyUnavailable => later(2, &refusal.description),
@@ -74,7 +78,8 @@ fn later(seconds: u32, description: &str) -> Response<Body> {
 /// A method that the address does not take (RFC 9110 section 15.5.6).
 #[must_use]
 pub fn method_not_allowed(allow: &str) -> Response<Body> {
-    let mut response = body(StatusCode::METHOD_NOT_ALLOWED, OauthCode::InvalidRequest, "this address does not take this method");
+    let mut response =
+        body(StatusCode::METHOD_NOT_ALLOWED, OauthCode::InvalidRequest, "this address does not take this method");
     response.headers_mut().insert(ALLOW, HeaderValue::try_from(allow).unwrap_or(HeaderValue::from_static("POST")));
     response
 }

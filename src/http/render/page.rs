@@ -3,7 +3,8 @@
 use askama::Template;
 use axum::body::Body;
 use http::header::{
-    ACCEPT, ACCEPT_LANGUAGE, ALLOW, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, SET_COOKIE,
+    ACCEPT, ACCEPT_LANGUAGE, ALLOW, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER,
+    SET_COOKIE,
 };
 use http::{Method, Response, StatusCode};
 use percent_encoding::{CONTROLS, utf8_percent_encode};
@@ -15,9 +16,11 @@ use crate::domain::protocol::params::Params;
 use crate::domain::protocol::refusal::Refusal;
 use crate::http::cookies::Cookie;
 use crate::http::extract::call::Call;
-use crate::http::page::text::{Key, Language};
 use crate::http::page::text::negotiate;
-use crate::http::page::{Back, BusyPage, Chrome, ClientHeader, DetailLine, ErrorPage, Fault, LanguageLink, broken, clean_title};
+use crate::http::page::text::{Key, Language};
+use crate::http::page::{
+    Back, BusyPage, Chrome, ClientHeader, DetailLine, ErrorPage, Fault, LanguageLink, broken, clean_title,
+};
 use crate::service::{Error, logo};
 
 /// The language of this call's page.
@@ -42,14 +45,16 @@ pub fn chrome(call: &Call, ui_locales: &[String]) -> Chrome {
     chrome.request_id = ctx.request_id.to_string();
     if call.head.method == Method::GET && !call.path().starts_with("/authorize") {
         let supported = ctx.realm.settings.locales.supported.iter().filter_map(|tag| Language::from_tag(tag));
-        chrome.languages = supported.map(|language| LanguageLink::new(language, with_language(call, language), now)).collect();
+        chrome.languages =
+            supported.map(|language| LanguageLink::new(language, with_language(call, language), now)).collect();
     }
     chrome
 }
 
 /// This page's own address with another language.
 fn with_language(call: &Call, language: Language) -> String {
-    let rest: Vec<&str> = call.raw_query().split('&').filter(|pair| !pair.is_empty() && !pair.starts_with("lang=")).collect();
+    let rest: Vec<&str> =
+        call.raw_query().split('&').filter(|pair| !pair.is_empty() && !pair.starts_with("lang=")).collect();
     let mut query = rest.join("&");
     if !query.is_empty() {
         query.push('&');
@@ -118,7 +123,13 @@ fn broken(ctx: &Ctx) -> Response<Body> {
 
 /// An error page for a person.
 #[must_use]
-pub fn fault(call: &Call, status: StatusCode, fault: Fault, reason: &'static str, detail: Vec<DetailLine>) -> Response<Body> {
+pub fn fault(
+    call: &Call,
+    status: StatusCode,
+    fault: Fault,
+    reason: &'static str,
+    detail: Vec<DetailLine>,
+) -> Response<Body> {
     let mut page = ErrorPage::new(chrome(call, &[]), fault, call.ctx.now.to_rfc3339());
     page.detail = detail;
     // No page without a way out; whether the cookie still counts is decided there.
@@ -183,11 +194,14 @@ pub fn error(call: &Call, error: &Error) -> Response<Body> {
     let mut response = match error {
         Error::Refused(refusal) => refused(call, refusal),
         Error::Invalid(_) => fault(call, StatusCode::UNPROCESSABLE_ENTITY, Fault::Request, "invalid", Vec::new()),
-        Error::NotFound if !reads_html(call.headers()) => super::plain(StatusCode::NOT_FOUND, "There is nothing at this address."),
+        Error::NotFound if !reads_html(call.headers()) => {
+            super::plain(StatusCode::NOT_FOUND, "There is nothing at this address.")
+        }
         Error::NotFound => fault(call, StatusCode::NOT_FOUND, Fault::NotFound, "not_found", Vec::new()),
         Error::Busy { retry_after } => busy(call, *retry_after),
         Error::Unavailable { .. } => {
-            let mut response = fault(call, StatusCode::SERVICE_UNAVAILABLE, Fault::Unavailable, "unavailable", Vec::new());
+            let mut response =
+                fault(call, StatusCode::SERVICE_UNAVAILABLE, Fault::Unavailable, "unavailable", Vec::new());
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(2));
             response
         }
@@ -218,7 +232,7 @@ fn reads_html(headers: &HeaderMap) -> bool {
 
 /// A page's address that does not take the method: a short text, for it is a program that asks.
 #[must_use]
-pub fn method_not_allowed(ctx: &Ctx, _headers: &HeaderMap, allow: &str) -> Response<Body> {
+pub fn method_not_allowed(ctx: &Ctx, allow: &str) -> Response<Body> {
     let mut response = super::plain(StatusCode::METHOD_NOT_ALLOWED, "This address does not take this method.");
     if let Ok(value) = HeaderValue::try_from(allow) {
         response.headers_mut().insert(ALLOW, value);

@@ -9,9 +9,9 @@ use super::{Lookup, Pending, Provenance, address, go, pending, provenance, signe
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::domain::signin::next_step::Step;
 use crate::http::extract::call::Call;
-use crate::http::{answer, begin};
 use crate::http::page::{ConsentPage, ScopeLine};
 use crate::http::render::{page, redirect, target};
+use crate::http::{answer, begin};
 use crate::service::Error;
 use crate::service::session::bind::SignedIn;
 use crate::service::signin::consent;
@@ -56,7 +56,8 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
     let came_from = provenance(&call);
     let genuine = came_from == Provenance::Ours && form::check(&call.app, &call.ctx, binding, Some(&field("csrf")));
     let Some(person) = signed_in.as_ref().filter(|_| genuine) else {
-        let status = if came_from == Provenance::Elsewhere { StatusCode::FORBIDDEN } else { StatusCode::UNPROCESSABLE_ENTITY };
+        let status =
+            if came_from == Provenance::Elsewhere { StatusCode::FORBIDDEN } else { StatusCode::UNPROCESSABLE_ENTITY };
         return show(&call, &mut pending, signed_in.as_ref(), status).await;
     };
     match field("action").as_str() {
@@ -96,7 +97,9 @@ async fn show(
     let binding = Binding { form: "consent", browser: pending.browser, flow: Some(pending.handle), signed_in };
     let mut chrome = page::chrome(call, &request.ui_locales);
     chrome.sign_out = Some(call.ctx.site.path("/logout"));
-    let lines = |scopes: &[String]| -> Vec<ScopeLine> { scopes.iter().map(|scope| ScopeLine::of(chrome.lang, scope)).collect() };
+    let lines = |scopes: &[String]| -> Vec<ScopeLine> {
+        scopes.iter().map(|scope| ScopeLine::of(chrome.lang, scope)).collect()
+    };
     let target = target::csp_source(&request.redirect_uri);
     let consent = ConsentPage {
         client: page::client_header(call, &pending.client).await?,

@@ -16,9 +16,9 @@ use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::domain::signin::next_step::{Offer, Step};
 use crate::http::cookies::Cookie;
 use crate::http::extract::call::Call;
-use crate::http::{answer, begin};
 use crate::http::page::{LoginError, LoginNotice, LoginPage};
 use crate::http::render::{page, target};
+use crate::http::{answer, begin};
 use crate::service::Error;
 use crate::service::session::bind::SignedIn;
 use crate::service::signin::engine::{self, Standing};
@@ -64,18 +64,15 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
     let signed_in = signed_in(&call).await?;
     let remember = field("remember") == "on";
     let came_from = provenance(&call);
-    let binding = Binding {
-        form: "login",
-        browser: pending.browser,
-        flow: Some(pending.handle),
-        signed_in: signed_in.as_ref(),
-    };
+    let binding =
+        Binding { form: "login", browser: pending.browser, flow: Some(pending.handle), signed_in: signed_in.as_ref() };
     if came_from != Provenance::Ours || !form::check(&call.app, &call.ctx, binding, Some(&field("csrf"))) {
         // Another tab may have signed in meanwhile: then there is nothing to ask any more.
         if came_from == Provenance::Ours && ask(&call, &pending, signed_in.as_ref()).await?.is_none() {
             return go(&call, &mut pending, signed_in.as_ref()).await;
         }
-        let status = if came_from == Provenance::Elsewhere { StatusCode::FORBIDDEN } else { StatusCode::UNPROCESSABLE_ENTITY };
+        let status =
+            if came_from == Provenance::Elsewhere { StatusCode::FORBIDDEN } else { StatusCode::UNPROCESSABLE_ENTITY };
         let shown = Shown { username, remember, error: Some(LoginError::Stale) };
         return show(&call, &pending, signed_in.as_ref(), shown, status).await;
     }
@@ -145,7 +142,8 @@ async fn ask(call: &Call, pending: &Pending, signed_in: Option<&SignedIn>) -> Re
         Step::Password { offer: Some(Offer::Typed(name)) } => Some(name.chars().take(256).collect()),
         // The subject of an ID token hint or of the session: its name is only ever shown to this browser.
         Step::Password { offer: Some(Offer::Subject(sub)) } => {
-            let known = signed_in.filter(|known| known.user.user.sub == sub).map(|known| known.user.user.username.clone());
+            let known =
+                signed_in.filter(|known| known.user.user.sub == sub).map(|known| known.user.user.username.clone());
             match known {
                 Some(name) => Some(name),
                 None => Some(name_of(call, &sub).await?),
@@ -210,11 +208,11 @@ async fn restart(call: &Arc<Call>, query: &str, username: String) -> Result<Resp
                 return Ok(response);
             }
             let shown = Shown { username, remember: false, error: Some(LoginError::NoCookie) };
-            let mut response = show(call, &pending, signed_in.as_ref(), shown, StatusCode::UNPROCESSABLE_ENTITY).await?;
+            let mut response =
+                show(call, &pending, signed_in.as_ref(), shown, StatusCode::UNPROCESSABLE_ENTITY).await?;
             set_cookie(&mut response, cookie);
             Ok(response)
         }
         begin::Kept::Answered(response) => Ok(response),
     }
 }
-

@@ -13,20 +13,20 @@ use axum::body::Body;
 use http::Response;
 use http::header::{HeaderValue, ORIGIN, SET_COOKIE};
 
+use super::answer;
 use super::cookies::Cookie;
 use super::extract::call::Call;
-use super::answer;
-use super::page::Fault;
+use super::page::{AlreadySignedInPage, Fault};
 use super::render::{page, redirect};
 use crate::domain::model::client::Client;
 use crate::domain::signin::next_step::Step;
 use crate::entropy;
+use crate::service::Error;
 use crate::service::authorize::issue;
 use crate::service::session::bind::{self, Presented, SignedIn};
 use crate::service::session::cookie_text::BrowserCookie;
 use crate::service::signin::engine::{self, Standing};
 use crate::service::signin::flow::{self, Flow, FlowHandle, Found};
-use crate::service::Error;
 
 /// Whether the request proves that it comes from a page of ours. Browsers send `Origin: null` under
 /// our referrer policy, so `Sec-Fetch-Site` speaks first (`security-design` rule 5).
@@ -109,13 +109,18 @@ pub enum Lookup {
 /// # Errors
 /// When the store cannot be read.
 pub async fn pending(call: &Call, handle: Option<&str>) -> Result<Lookup, Error> {
-    let gone = |fault, reason| Lookup::Page(page::fault(call, http::StatusCode::BAD_REQUEST, fault, reason, Vec::new()));
+    let gone =
+        |fault, reason| Lookup::Page(page::fault(call, http::StatusCode::BAD_REQUEST, fault, reason, Vec::new()));
     let Some(handle) = handle.and_then(FlowHandle::parse) else { return Ok(gone(Fault::FlowGone, "flow_missing")) };
     let browser = browser(call);
     let flow = match (flow::find(&call.app, &call.ctx, browser, handle).await?, browser) {
         (Found::Own(flow), Some(browser)) => (*flow, browser),
         (Found::Foreign { query }, _) => return Ok(Lookup::Restart { query }),
-        (Found::Own(_) | Found::Gone, _) => return Ok(gone(Fault::FlowGone, "flow_gone")),
+        // Another tab may have finished long ago: somebody who is signed in is not told of a failure.
+        (Found::Own(_) | Found::Gone, _) => match signed_in(call).await? {
+            Some(person) => return Ok(Lookup::Page(already(call, &person))),
+            None => return Ok(gone(Fault::FlowGone, "flow_gone")),
+        },
     };
     let (flow, browser) = flow;
     let client = call.app.store.models().client_by_key(call.ctx.realm.id, flow.client).await?;
@@ -123,6 +128,19 @@ pub async fn pending(call: &Call, handle: Option<&str>) -> Result<Lookup, Error>
         return Ok(gone(Fault::UnknownClient, "client_gone"));
     };
     Ok(Lookup::Pending(Box::new(Pending { browser, handle, flow, client })))
+}
+
+/// Nothing is pending here any more, and the person is signed in.
+fn already(call: &Call, person: &SignedIn) -> Response<Body> {
+    let mut chrome = page::chrome(call, &[]);
+    chrome.sign_out = Some(call.ctx.site.path("/logout"));
+    let page = AlreadySignedInPage {
+        chrome,
+        client: None,
+        person: person.user.user.username.clone(),
+        continue_href: call.ctx.site.path("/"),
+    };
+    page::html(call, http::StatusCode::OK, &page, &[])
 }
 
 /// Asks the engine and goes where it says.

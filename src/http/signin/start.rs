@@ -6,8 +6,8 @@ use std::sync::Arc;
 use axum::body::Body;
 use http::{Response, StatusCode};
 
-use crate::http::extract::call::Call;
 use crate::http::begin;
+use crate::http::extract::call::Call;
 use crate::http::page::Fault;
 use crate::http::render::page;
 use crate::service::Error;

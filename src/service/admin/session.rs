@@ -41,7 +41,14 @@ pub async fn end_all(app: &App, user: &User, offline: Offline) -> Result<usize, 
     // The parent row first: nothing that was begun before may be born after (rule 1).
     repo::user::raise_epoch(&mut tx, user.realm, user.id, scribe.now).await?;
     let also = offline == Offline::End;
-    let sessions = repo::session::end_all_for_user(&mut tx, user.realm, user.id, ended, None, also).await?;
+    let sessions = repo::session::end_all_for_user(
+        &mut tx,
+        user.realm,
+        user.id,
+        ended,
+        repo::session::Extent { except: None, offline: also },
+    )
+    .await?;
     for session in &sessions {
         told(&mut tx, &scribe, user, *session).await?;
     }

@@ -91,7 +91,8 @@ async fn put_names(tx: &mut Tx, user: &User) -> Result<(), store::Error> {
 /// Ends every session and grant of an account. Its epoch must have been raised before.
 async fn end_everything(tx: &mut Tx, scribe: &Scribe<'_>, user: &User, reason: EndReason) -> Result<(), store::Error> {
     let ended = Ended { at: scribe.now, reason };
-    for session in repo::session::end_all_for_user(tx, scribe.realm, user.id, ended, None, true).await? {
+    for session in repo::session::end_all_for_user(tx, scribe.realm, user.id, ended, repo::session::Extent::ALL).await?
+    {
         let mut audit = scribe.audit(AuditKind::SessionEnded);
         audit.user = Some(user.id);
         audit.session = Some(session);

@@ -42,7 +42,8 @@ pub struct Facts<'a> {
 /// When a large payload cannot be kept.
 pub async fn code(app: &App, ctx: &Ctx, facts: Facts<'_>) -> Result<String, Error> {
     let session = &facts.signed_in.session;
-    let offline = facts.scope.iter().any(|scope| scope == "offline_access") && facts.client.has_grant(GrantType::RefreshToken);
+    let offline =
+        facts.scope.iter().any(|scope| scope == "offline_access") && facts.client.has_grant(GrantType::RefreshToken);
     let payload = CodePayload {
         code: CodeId::from_uuid(app.entropy.uuid("code", ctx.now)),
         client: facts.client.key,

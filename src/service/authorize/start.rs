@@ -30,7 +30,9 @@ pub async fn check(app: &App, ctx: &Ctx, params: &Params) -> Result<(Outcome, Op
     let resources = models.resources(ctx.realm.id).await?;
     let id_token_hint = match params.one("id_token_hint") {
         Ok(Some(token)) => match hint::read(app, ctx, token).await? {
-            Some(claims) if client.as_ref().is_some_and(|client| Some(client.client_id.as_str()) == claims.client_id()) => {
+            Some(claims)
+                if client.as_ref().is_some_and(|client| Some(client.client_id.as_str()) == claims.client_id()) =>
+            {
                 HintFact::Subject { sub: claims.sub }
             }
             _ => HintFact::Invalid,

@@ -40,14 +40,15 @@ pub struct Presented<'a> {
 /// # Errors
 /// When the facts cannot be read: the answer is then not "signed out" but unknown.
 pub async fn current(app: &App, ctx: &Ctx, presented: Presented<'_>) -> Result<Option<SignedIn>, Error> {
-    let Some(cookie) = presented.session.and_then(|text| SessionCookie::from_text(&app.sealer, ctx.realm.id, text)) else {
+    let Some(cookie) = presented.session.and_then(|text| SessionCookie::from_text(&app.sealer, ctx.realm.id, text))
+    else {
         return Ok(None);
     };
     let Some(session) = app.store.models().session(ctx.realm.id, cookie.id).await? else { return Ok(None) };
     let hash = cookie.hash();
     let is_present = session.secret_hash == hash;
-    let is_previous = session.previous_secret_hash == Some(hash)
-        && ctx.now.since(session.secret_rotated_at) <= PARALLEL_TABS;
+    let is_previous =
+        session.previous_secret_hash == Some(hash) && ctx.now.since(session.secret_rotated_at) <= PARALLEL_TABS;
     if !(is_present || is_previous) {
         return Ok(None);
     }

@@ -1,31 +1,36 @@
 //! What ending a session or a grant means, for every reason: the row keeps time and reason, grants
 //! that live only with the session end too, an audit event says who did it, other services are told.
 
-use super::bind::MISUSE;
+use super::bind::{MISUSE, SignedIn};
 use crate::context::Ctx;
 use crate::domain::model::audit::{Actor, AuditEvent, AuditKind};
 use crate::domain::model::event::{EventKind, OutboxEvent};
 use crate::domain::model::grant::Grant;
 use crate::domain::model::ids::EventId;
 use crate::domain::model::session::{EndReason, Ended, Session};
-use crate::domain::model::user::User;
 use crate::service::{App, Error};
 use crate::store::batch::EndSession;
 use crate::store::repo;
+
+/// Why something ends, and who says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Why {
+    /// Kept in the row.
+    pub reason: EndReason,
+    /// How it is audited.
+    pub kind: AuditKind,
+    /// Who acted.
+    pub actor: Actor,
+}
 
 /// Ends a session. Ending an ended one changes nothing.
 ///
 /// # Errors
 /// When the store cannot do it; nothing is half done then.
-pub async fn session(
-    app: &App,
-    ctx: &Ctx,
-    session: &Session,
-    user: &User,
-    reason: EndReason,
-    actor: Actor,
-) -> Result<bool, Error> {
-    let mut audit = event(app, ctx, AuditKind::SessionEnded, actor);
+pub async fn session(app: &App, ctx: &Ctx, signed_in: &SignedIn, why: Why) -> Result<bool, Error> {
+    let (session, user) = (&signed_in.session, &signed_in.user.user);
+    let Why { reason, actor, .. } = why;
+    let mut audit = event(app, ctx, why.kind, actor);
     audit.user = Some(session.user);
     audit.session = Some(session.id);
     audit.reason = Some(reason.as_str());
@@ -52,14 +57,8 @@ pub async fn session(
 ///
 /// # Errors
 /// When the store cannot do it; nothing is half done then.
-pub async fn grant(
-    app: &App,
-    ctx: &Ctx,
-    grant: &Grant,
-    reason: EndReason,
-    kind: AuditKind,
-    actor: Actor,
-) -> Result<(), Error> {
+pub async fn grant(app: &App, ctx: &Ctx, grant: &Grant, why: Why) -> Result<(), Error> {
+    let Why { reason, kind, actor } = why;
     let mut audit = event(app, ctx, kind, actor);
     audit.user = Some(grant.user);
     audit.client = Some(grant.client);

@@ -67,7 +67,7 @@ pub async fn open(
     let same = present.filter(|present| present.session.user == proof.user.id && present.session.device == device.id);
     let session = match same {
         Some(present) => step_up(app, ctx, &proof, present, secret).await?,
-        None => fresh(app, ctx, &proof, present, &device, secret).await?,
+        None => fresh(app, ctx, &proof, present, (&device, secret)).await?,
     };
     Ok(session.map(|session| OpenedSession {
         session_cookie: SessionCookie { id: session.id, secret }.to_text(&app.sealer, ctx.realm.id),
@@ -83,9 +83,9 @@ async fn fresh(
     ctx: &Ctx,
     proof: &Proof<'_>,
     present: Option<&SignedIn>,
-    device: &Device,
-    secret: [u8; 16],
+    on: (&Device, [u8; 16]),
 ) -> Result<Option<Session>, Error> {
+    let (device, secret) = on;
     let limits = ctx.realm.settings.sessions;
     let remembered = proof.remember && limits.remember_me != Span::default();
     let (idle, absolute) =

@@ -74,7 +74,12 @@ pub fn may(ctx: &Ctx, client: &Client, signed_in: &SignedIn) -> Result<(), Refus
     may_receive(&SubjectFacts { realm: &ctx.realm, client, subject: Subject::Person(person), now: ctx.now })
 }
 
-async fn consent(app: &App, ctx: &Ctx, standing: &Standing<'_>, signed_in: &SignedIn) -> Result<Option<Consent>, Error> {
+async fn consent(
+    app: &App,
+    ctx: &Ctx,
+    standing: &Standing<'_>,
+    signed_in: &SignedIn,
+) -> Result<Option<Consent>, Error> {
     let source = app.store.read();
     Ok(repo::consent::find(&source, ctx.realm.id, signed_in.session.user, standing.client.key).await?)
 }

@@ -126,7 +126,8 @@ pub async fn save(app: &App, ctx: &Ctx, browser: BrowserCookie, handle: FlowHand
 }
 
 fn record(id: Id, flow: &Flow, now: Timestamp) -> Result<Record, Error> {
-    let value = serde_json::to_value(flow).map_err(|error| Error::Internal(format!("a flow cannot be kept: {error}")))?;
+    let value =
+        serde_json::to_value(flow).map_err(|error| Error::Internal(format!("a flow cannot be kept: {error}")))?;
     let expiry_date = OffsetDateTime::from_unix_timestamp(now.plus(FLOW_LIFE.get()).as_secs())
         .map_err(|error| Error::Internal(error.to_string()))?;
     Ok(Record { id, data: [(KEY.to_owned(), value)].into(), expiry_date })
@@ -214,9 +215,9 @@ impl SessionStore for Records {
     async fn load(&self, id: &Id) -> session_store::Result<Option<Record>> {
         let found = self.store.shortlived().get(self.realm, Kind::Flow, &Self::key(id), self.now).await;
         match found.map_err(backend)? {
-            Some(bytes) => {
-                serde_json::from_slice(&bytes).map(Some).map_err(|error| session_store::Error::Decode(error.to_string()))
-            }
+            Some(bytes) => serde_json::from_slice(&bytes)
+                .map(Some)
+                .map_err(|error| session_store::Error::Decode(error.to_string())),
             None => Ok(None),
         }
     }

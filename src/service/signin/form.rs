@@ -7,10 +7,10 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::flow::FlowHandle;
 use crate::context::Ctx;
+use crate::seal::Purpose;
 use crate::service::App;
 use crate::service::session::bind::SignedIn;
 use crate::service::session::cookie_text::BrowserCookie;
-use crate::seal::Purpose;
 
 /// What a form token is bound to.
 #[derive(Clone, Copy)]
@@ -37,7 +37,12 @@ pub fn check(app: &App, ctx: &Ctx, binding: Binding<'_>, presented: Option<&str>
     let Some(bytes) = presented.and_then(|text| URL_SAFE_NO_PAD.decode(text).ok()) else { return false };
     let state = state(binding.signed_in);
     let flow = flow(binding.flow);
-    app.sealer.check_tag(ctx.realm.id, Purpose::Form, &[binding.form.as_bytes(), &binding.browser.0, &flow, &state], &bytes)
+    app.sealer.check_tag(
+        ctx.realm.id,
+        Purpose::Form,
+        &[binding.form.as_bytes(), &binding.browser.0, &flow, &state],
+        &bytes,
+    )
 }
 
 fn tag(app: &App, ctx: &Ctx, binding: Binding<'_>) -> [u8; 16] {

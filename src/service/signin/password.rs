@@ -45,7 +45,8 @@ pub async fn attempt(app: &App, ctx: &Ctx, attempt: Attempt<'_>) -> Result<Outco
     // Past capacity a login is refused before it costs anything.
     app.passwords.check()?;
     // A name that cannot exist is looked up all the same: one query in every case.
-    let canonical = identifier::canonical_typed(attempt.username).unwrap_or_else(|| Canonical::from_stored(String::new()));
+    let canonical =
+        identifier::canonical_typed(attempt.username).unwrap_or_else(|| Canonical::from_stored(String::new()));
     let found = repo::user::find_for_signin(&app.store.read(), ctx.realm.id, &canonical).await?;
     let (user, phc) = match found {
         Some((user, credential)) => {

@@ -6,21 +6,25 @@ use std::sync::Arc;
 
 use super::answer::TokenAnswer;
 use super::facts::{self, Person, Right};
-use super::{mint, presenter, refresh_text};
+use super::mint::{self, Order};
+use super::{presenter, refresh_text};
 use crate::context::Ctx;
 use crate::domain::model::audit::{Actor, AuditKind};
 use crate::domain::model::client::{Client, GrantType};
 use crate::domain::model::grant::Grant;
 use crate::domain::model::ids::GrantId;
+use crate::domain::model::secret::SecretHash;
 use crate::domain::model::session::EndReason;
 use crate::domain::protocol::params::Params;
 use crate::domain::protocol::pkce;
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::domain::protocol::token::Entitlement;
-use crate::domain::protocol::token::authorization_code::{CodeFacts, CodeOutcome, CodePayload, CodeRequest, decide_code};
+use crate::domain::protocol::token::authorization_code::{
+    CodeFacts, CodeOutcome, CodePayload, CodeRequest, decide_code,
+};
 use crate::observe::metrics::metrics;
 use crate::service::authorize::issue;
-use crate::service::session::end;
+use crate::service::session::end::{self, Why};
 use crate::service::{App, Error};
 use crate::store::batch::{RedeemCode, Redeemed};
 use crate::store::repo;
@@ -55,7 +59,10 @@ pub async fn grant(app: &App, ctx: &Ctx, client: &Arc<Client>, form: &Params) ->
         &CodeRequest { redirect_uri, resource: &resource },
     );
     match decision {
-        CodeOutcome::Redeem(entitlement) => redeem(app, ctx, client, &code, *entitlement, &person).await,
+        CodeOutcome::Redeem(entitlement) => {
+            let redemption = Redemption { client, code: &code, entitlement: *entitlement, person: &person };
+            redeem(app, ctx, redemption).await
+        }
         CodeOutcome::Late(refusal) => {
             if let Some(made) = repo::grant::find_by_code(&app.store.read(), ctx.realm.id, code.code).await? {
                 end_replayed(app, ctx, &made).await?;
@@ -74,37 +81,18 @@ pub async fn grant(app: &App, ctx: &Ctx, client: &Arc<Client>, form: &Params) ->
     }
 }
 
-async fn redeem(
-    app: &App,
-    ctx: &Ctx,
-    client: &Arc<Client>,
-    code: &CodePayload,
+/// A presentation that would succeed.
+struct Redemption<'a> {
+    client: &'a Arc<Client>,
+    code: &'a CodePayload,
     entitlement: Entitlement,
-    person: &Person,
-) -> Result<TokenAnswer, Error> {
+    person: &'a Person,
+}
+
+async fn redeem(app: &App, ctx: &Ctx, redemption: Redemption<'_>) -> Result<TokenAnswer, Error> {
+    let Redemption { client, code, entitlement, person } = redemption;
     let id = GrantId::from_uuid(app.entropy.uuid("grant", ctx.now));
     let secret = refresh_text::secret(app);
-    let limits = ctx.realm.settings.tokens;
-    let made = Grant {
-        realm: ctx.realm.id,
-        id,
-        client: client.key,
-        user: code.user,
-        session: code.session,
-        code: Some(code.code),
-        grant_type: GrantType::AuthorizationCode,
-        terms: code.terms.clone(),
-        refresh_secret_hash: entitlement.issue_refresh.then(|| secret.hash()),
-        generation: 0,
-        rotated_at: ctx.now,
-        presenter: Some(presenter::presenter(app, ctx)),
-        grace_streak: 0,
-        grace_generation: 0,
-        created_at: ctx.now,
-        last_used_at: ctx.now,
-        expires_at: ctx.now.plus(limits.refresh_absolute.get()),
-        ended: None,
-    };
     let mut audit = end::event(app, ctx, AuditKind::GrantMade, Actor::Client);
     audit.user = Some(code.user);
     audit.client = Some(client.key);
@@ -114,7 +102,7 @@ async fn redeem(
         realm: ctx.realm.id,
         code: code.code,
         code_expires_at: code.expires_at,
-        grant: made,
+        grant: born(app, ctx, id, code, entitlement.issue_refresh.then(|| secret.hash())),
         credential_epoch: code.credential_epoch,
         audit,
     };
@@ -131,9 +119,34 @@ async fn redeem(
         }
     }
     let refresh_token = entitlement.issue_refresh.then(|| refresh_text::write(app, ctx, id, 0, &secret));
-    let minted = mint::tokens(app, ctx, client, &entitlement, Some(id), person.user.as_deref()).await?;
+    let order = Order { client, entitlement: &entitlement, grant: Some(id), person: person.user.as_deref() };
+    let minted = mint::tokens(app, ctx, &order).await?;
     metrics().tokens.with_label_values(&[GrantType::AuthorizationCode.as_str()]).inc();
     Ok(minted.answer(refresh_token))
+}
+
+/// The grant as it is born: everything that a refresh will look at.
+fn born(app: &App, ctx: &Ctx, id: GrantId, code: &CodePayload, refresh: Option<SecretHash>) -> Grant {
+    Grant {
+        realm: ctx.realm.id,
+        id,
+        client: code.client,
+        user: code.user,
+        session: code.session,
+        code: Some(code.code),
+        grant_type: GrantType::AuthorizationCode,
+        terms: code.terms.clone(),
+        refresh_secret_hash: refresh,
+        generation: 0,
+        rotated_at: ctx.now,
+        presenter: Some(presenter::presenter(app, ctx)),
+        grace_streak: 0,
+        grace_generation: 0,
+        created_at: ctx.now,
+        last_used_at: ctx.now,
+        expires_at: ctx.now.plus(ctx.realm.settings.tokens.refresh_absolute.get()),
+        ended: None,
+    }
 }
 
 /// The code came again from a party that could have used it: what it gave ends (RFC 6749 4.1.2).
@@ -141,7 +154,8 @@ async fn end_replayed(app: &App, ctx: &Ctx, made: &Grant) -> Result<(), Error> {
     if made.ended.is_some() {
         return Ok(());
     }
-    end::grant(app, ctx, made, EndReason::CodeReplayed, AuditKind::CodeReplayed, Actor::Client).await
+    let why = Why { reason: EndReason::CodeReplayed, kind: AuditKind::CodeReplayed, actor: Actor::Client };
+    end::grant(app, ctx, made, why).await
 }
 
 const fn missing() -> Refusal {

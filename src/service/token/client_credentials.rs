@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::answer::TokenAnswer;
-use super::mint;
+use super::mint::{self, Order};
 use crate::context::Ctx;
 use crate::domain::model::client::{Client, GrantType};
 use crate::domain::protocol::may_receive::{Subject, SubjectFacts, may_receive};
@@ -30,7 +30,8 @@ pub async fn grant(app: &App, ctx: &Ctx, client: &Arc<Client>, form: &Params) ->
         may_receive: may_receive(&SubjectFacts { realm: &ctx.realm, client, subject: Subject::Client, now: ctx.now }),
     };
     let entitlement = check_client_credentials(facts, &ClientCredentialsRequest { scope, resource: &resource })?;
-    let minted = mint::tokens(app, ctx, client, &entitlement, None, None).await?;
+    let minted =
+        mint::tokens(app, ctx, &Order { client, entitlement: &entitlement, grant: None, person: None }).await?;
     metrics().tokens.with_label_values(&[GrantType::ClientCredentials.as_str()]).inc();
     Ok(minted.answer(None))
 }

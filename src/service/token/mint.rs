@@ -41,18 +41,24 @@ impl Minted {
     }
 }
 
+/// What is to be made.
+pub struct Order<'a> {
+    /// For whom.
+    pub client: &'a Client,
+    /// What the tokens may say.
+    pub entitlement: &'a Entitlement,
+    /// The grant they hang on; `None` for a client's own.
+    pub grant: Option<GrantId>,
+    /// The person they are about.
+    pub person: Option<&'a UserFacts>,
+}
+
 /// Makes what the entitlement says.
 ///
 /// # Errors
 /// When there is no key to sign with, or it cannot sign.
-pub async fn tokens(
-    app: &App,
-    ctx: &Ctx,
-    client: &Client,
-    entitlement: &Entitlement,
-    grant: Option<GrantId>,
-    person: Option<&UserFacts>,
-) -> Result<Minted, Error> {
+pub async fn tokens(app: &App, ctx: &Ctx, order: &Order<'_>) -> Result<Minted, Error> {
+    let Order { client, entitlement, grant, person } = *order;
     let settings = &ctx.realm.settings;
     let has = |scope: &str| entitlement.scope.iter().any(|own| own == scope);
     let facts = AccessTokenFacts {

@@ -31,7 +31,6 @@ pub fn write(app: &App, ctx: &Ctx, grant: GrantId, generation: u32, secret: &Gra
 pub fn read(app: &App, ctx: &Ctx, text: &str) -> Option<RefreshToken> {
     let (token, tag) = refresh_token_text::parse(text)?;
     let tagged = token.tagged(ctx.realm.id, ctx.realm.restore_epoch);
-    let genuine =
-        token.key_id == KEY_ID && app.sealer.check_tag(ctx.realm.id, Purpose::RefreshToken, &[&tagged], &tag);
+    let genuine = token.key_id == KEY_ID && app.sealer.check_tag(ctx.realm.id, Purpose::RefreshToken, &[&tagged], &tag);
     genuine.then_some(token)
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::answer::TokenAnswer;
 use super::facts::{self, Person, Right};
-use super::{mint, presenter, refresh_text};
+use super::mint::{self, Order};
+use super::{presenter, refresh_text};
 use crate::context::Ctx;
 use crate::domain::model::audit::{Actor, AuditKind};
 use crate::domain::model::client::{Client, ConsentMode, GrantType};
@@ -19,7 +20,7 @@ use crate::domain::protocol::token::refresh_token::{
     FOREIGN_STREAK_ENDS, PresentedRefresh, RefreshFacts, RefreshLimits, RefreshOutcome, RefreshRequest, decide_refresh,
 };
 use crate::observe::metrics::metrics;
-use crate::service::session::end;
+use crate::service::session::end::{self, Why};
 use crate::service::{App, Error};
 use crate::store::batch::{RotateGrant, Rotated};
 use crate::store::repo;
@@ -36,97 +37,128 @@ pub async fn grant(app: &App, ctx: &Ctx, client: &Arc<Client>, form: &Params) ->
     let scope = form.one("scope").map_err(Refusal::from)?;
     let resource = form.many("resource").map_err(Refusal::from)?;
     let Some(token) = refresh_text::read(app, ctx, text) else { return Err(unknown().into()) };
-    let presented = PresentedRefresh {
-        generation: token.generation,
-        secret_hash: token.secret.hash(),
-        presenter: presenter::presenter(app, ctx),
-    };
     let settings = ctx.realm.settings.tokens;
-    let limits = RefreshLimits { grace: settings.refresh_reuse_grace.get(), idle: settings.refresh_idle.get() };
-    let resources = app.store.models().resources(ctx.realm.id).await?;
+    let attempt = Attempt {
+        app,
+        ctx,
+        client,
+        presented: PresentedRefresh {
+            generation: token.generation,
+            secret_hash: token.secret.hash(),
+            presenter: presenter::presenter(app, ctx),
+        },
+        token,
+        limits: RefreshLimits { grace: settings.refresh_reuse_grace.get(), idle: settings.refresh_idle.get() },
+        request: RefreshRequest { scope, resource: &resource },
+    };
     for _ in 0..LOOKS {
+        if let Some(answer) = attempt.look().await? {
+            return Ok(answer);
+        }
+    }
+    Err(unknown().into())
+}
+
+/// One presentation of a genuine token.
+struct Attempt<'a> {
+    app: &'a App,
+    ctx: &'a Ctx,
+    client: &'a Arc<Client>,
+    token: RefreshToken,
+    presented: PresentedRefresh,
+    limits: RefreshLimits,
+    request: RefreshRequest<'a>,
+}
+
+impl Attempt<'_> {
+    /// Looks at the grant as it is now and decides; `None` = a race was lost, look again.
+    async fn look(&self) -> Result<Option<TokenAnswer>, Error> {
+        let (app, ctx, client) = (self.app, self.ctx, self.client);
         let source = app.store.read();
-        let Some(grant) = repo::grant::find(&source, ctx.realm.id, token.grant).await? else { return Err(unknown().into()) };
+        let Some(grant) = repo::grant::find(&source, ctx.realm.id, self.token.grant).await? else {
+            return Err(unknown().into());
+        };
         let person = facts::person(app, ctx, grant.user, grant.session).await?;
         let consent = match client.metadata.consent {
             ConsentMode::Ask => repo::consent::find(&source, ctx.realm.id, grant.user, client.key).await?,
             ConsentMode::Skip => None,
         };
+        let resources = app.store.models().resources(ctx.realm.id).await?;
         let right = Right { offline: grant.terms.offline, credential_epoch: None, grant: Some(&grant) };
-        let decision = decide_refresh(
-            RefreshFacts {
-                grant: &grant,
-                client,
-                user: person.user.as_deref().map(|facts| &facts.user),
-                consent: consent.as_ref(),
-                resources: &resources,
-                issuer: &ctx.site.issuer,
-                key: Ok(()),
-                may_receive: person.may(ctx, client, right),
-                now: ctx.now,
+        let facts = RefreshFacts {
+            grant: &grant,
+            client,
+            user: person.user.as_deref().map(|facts| &facts.user),
+            consent: consent.as_ref(),
+            resources: &resources,
+            issuer: &ctx.site.issuer,
+            key: Ok(()),
+            may_receive: person.may(ctx, client, right),
+            now: ctx.now,
+        };
+        let entitlement = match decide_refresh(facts, &self.presented, self.limits, &self.request) {
+            RefreshOutcome::Rotate(entitlement) => match self.rotate(&grant).await? {
+                Rotated::Rotated => entitlement,
+                Rotated::Lost => return Ok(None),
             },
-            &presented,
-            limits,
-            &RefreshRequest { scope, resource: &resource },
-        );
-        let entitlement = match decision {
-            RefreshOutcome::Rotate(entitlement) => {
-                let op = RotateGrant {
-                    realm: ctx.realm.id,
-                    grant: grant.id,
-                    generation: grant.generation,
-                    secret_hash: presented.secret_hash,
-                    presenter: presented.presenter,
-                    now: ctx.now,
-                    idle: limits.idle,
-                };
-                match app.store.batch().rotate_grant(op).await? {
-                    Rotated::Rotated => *entitlement,
-                    Rotated::Lost => continue,
-                }
-            }
             RefreshOutcome::Repeat { entitlement, foreign } => {
                 if foreign {
                     repeated_by_other(app, ctx, &grant).await?;
                 }
-                *entitlement
+                entitlement
             }
+            refused => return Err(self.refuse(&grant, refused).await?),
+        };
+        self.answer(&grant, &entitlement, &person).await.map(Some)
+    }
+
+    async fn rotate(&self, grant: &Grant) -> Result<Rotated, Error> {
+        let op = RotateGrant {
+            realm: self.ctx.realm.id,
+            grant: grant.id,
+            generation: grant.generation,
+            secret_hash: self.presented.secret_hash,
+            presenter: self.presented.presenter,
+            now: self.ctx.now,
+            idle: self.limits.idle,
+        };
+        Ok(self.app.store.batch().rotate_grant(op).await?)
+    }
+
+    /// Does what a refusal calls for, and gives the error to answer with.
+    async fn refuse(&self, grant: &Grant, outcome: RefreshOutcome) -> Result<Error, Error> {
+        let (app, ctx) = (self.app, self.ctx);
+        match outcome {
             RefreshOutcome::End(reason, refusal) => {
                 let kind = match reason {
                     EndReason::RefreshAhead => AuditKind::KeyCompromiseSuspected,
                     _ => AuditKind::RefreshReused,
                 };
-                end::grant(app, ctx, &grant, reason, kind, Actor::Client).await?;
-                return Err(refusal.into());
+                end::grant(app, ctx, grant, Why { reason, kind, actor: Actor::Client }).await?;
+                Ok(refusal.into())
             }
             RefreshOutcome::Alarm(refusal) => {
-                note(app, ctx, &grant, AuditKind::KeyCompromiseSuspected, &refusal).await?;
+                note(app, ctx, grant, AuditKind::KeyCompromiseSuspected, &refusal).await?;
                 tracing::error!(grant = %grant.id, "a refresh token had a genuine tag and a wrong secret: the key may be known");
-                return Err(refusal.into());
+                Ok(refusal.into())
             }
             RefreshOutcome::Refused(refusal) => {
-                note(app, ctx, &grant, AuditKind::RefreshRefused, &refusal).await?;
-                return Err(refusal.into());
+                note(app, ctx, grant, AuditKind::RefreshRefused, &refusal).await?;
+                Ok(refusal.into())
             }
-        };
-        return answer(app, ctx, client, &grant, (entitlement, token), &person).await;
+            RefreshOutcome::Rotate(_) | RefreshOutcome::Repeat { .. } => Ok(unknown().into()),
+        }
     }
-    Err(unknown().into())
-}
 
-async fn answer(
-    app: &App,
-    ctx: &Ctx,
-    client: &Arc<Client>,
-    grant: &Grant,
-    (entitlement, token): (Entitlement, RefreshToken),
-    person: &Person,
-) -> Result<TokenAnswer, Error> {
-    let next = token.generation.saturating_add(1);
-    let refresh_token = refresh_text::write(app, ctx, grant.id, next, &token.secret);
-    let minted = mint::tokens(app, ctx, client, &entitlement, Some(grant.id), person.user.as_deref()).await?;
-    metrics().tokens.with_label_values(&[GrantType::RefreshToken.as_str()]).inc();
-    Ok(minted.answer(Some(refresh_token)))
+    async fn answer(&self, grant: &Grant, entitlement: &Entitlement, person: &Person) -> Result<TokenAnswer, Error> {
+        let next = self.token.generation.saturating_add(1);
+        let refresh_token = refresh_text::write(self.app, self.ctx, grant.id, next, &self.token.secret);
+        let person = person.user.as_deref();
+        let order = Order { client: self.client, entitlement, grant: Some(grant.id), person };
+        let minted = mint::tokens(self.app, self.ctx, &order).await?;
+        metrics().tokens.with_label_values(&[GrantType::RefreshToken.as_str()]).inc();
+        Ok(minted.answer(Some(refresh_token)))
+    }
 }
 
 /// A repeat from somebody else within the grace: written down, and the third in a row ends the family.
@@ -140,7 +172,8 @@ async fn repeated_by_other(app: &App, ctx: &Ctx, grant: &Grant) -> Result<(), Er
     repo::audit::append(&mut tx, &audit).await?;
     tx.commit().await?;
     if streak >= FOREIGN_STREAK_ENDS {
-        end::grant(app, ctx, grant, EndReason::RefreshReused, AuditKind::RefreshReused, Actor::Client).await?;
+        let why = Why { reason: EndReason::RefreshReused, kind: AuditKind::RefreshReused, actor: Actor::Client };
+        end::grant(app, ctx, grant, why).await?;
         return Err(unknown().into());
     }
     Ok(())

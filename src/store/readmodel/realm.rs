@@ -1,5 +1,6 @@
 //! Realms, by id and by name. A change of one realm drops them all: they are few, and a name may have moved.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::ReadModels;
@@ -13,12 +14,13 @@ const MOST: usize = 1024;
 pub(super) struct Realms {
     by_id: Model<RealmId, Realm>,
     by_name: Model<Box<str>, Realm>,
-    by_host: Model<Box<str>, Realm>,
+    /// All own hosts at once: a stranger's host is answered without a query.
+    by_host: Model<(), HashMap<String, Arc<Realm>>>,
 }
 
 impl Realms {
     pub(super) fn new() -> Self {
-        Self { by_id: Model::new(MOST), by_name: Model::new(MOST), by_host: Model::new(MOST) }
+        Self { by_id: Model::new(MOST), by_name: Model::new(MOST), by_host: Model::new(1) }
     }
 
     pub(super) fn clear(&self) {
@@ -39,18 +41,22 @@ impl ReadModels {
         self.load(model, key, repo::realm::find_by_name(&self.inner.read, name)).await
     }
 
-    /// The realm whose own issuer stands at this host (with its port, where there is one). Strangers'
-    /// hosts are not kept: they would be unbounded.
+    /// The realm whose own issuer stands at this host (with its port, where there is one).
     pub async fn realm_by_host(&self, host: &str) -> Result<Option<Arc<Realm>>, Error> {
         let model = &self.inner.realms.by_host;
-        if let Some(realm) = self.kept(model, host) {
-            return Ok(Some(realm));
+        if let Some(hosts) = self.kept(model, &()) {
+            return Ok(hosts.get(host).cloned());
         }
         let load = async {
             let realms = repo::realm::list(&self.inner.read).await?;
-            Ok(realms.into_iter().find(|realm| realm.issuer.as_deref().is_some_and(|issuer| host_of(issuer) == host)))
+            let own = realms.into_iter().filter_map(|realm| {
+                let host = host_of(realm.issuer.as_deref()?).to_owned();
+                Some((host, Arc::new(realm)))
+            });
+            Ok(Some(own.collect::<HashMap<_, _>>()))
         };
-        self.load(model, Box::<str>::from(host), load).await
+        let hosts = self.load(model, (), load).await?.unwrap_or_default();
+        Ok(hosts.get(host).cloned())
     }
 
     /// The realm.

@@ -84,20 +84,33 @@ pub async fn end(tx: &mut Tx, realm: RealmId, session: SessionId, ended: Ended) 
     Ok(true)
 }
 
-/// Ends every session of a person except one, then their grants; with `include_offline` also the person's
-/// offline grants. Gives the sessions that ended. The person's epoch is raised first, so that no sign-in that
+/// How far an end of all sessions goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    /// The session that stays.
+    pub except: Option<SessionId>,
+    /// Whether offline grants end too.
+    pub offline: bool,
+}
+
+impl Extent {
+    /// Everything.
+    pub const ALL: Self = Self { except: None, offline: true };
+}
+
+/// Ends every session of a person except one, then their grants, and as far as asked the person's offline
+/// grants. Gives the sessions that ended. The person's epoch is raised first, so that no sign-in that
 /// is under way slips through; the session that stays goes on under the new one.
 pub async fn end_all_for_user(
     tx: &mut Tx,
     realm: RealmId,
     user: UserId,
     ended: Ended,
-    except: Option<SessionId>,
-    include_offline: bool,
+    extent: Extent,
 ) -> Result<Vec<SessionId>, Error> {
     let epoch = user::raise_epoch(tx, realm, user, ended.at).await?;
     let mut update = ending(realm, ended).filter(Column::UserId.eq(user.as_uuid()));
-    if let Some(kept) = except {
+    if let Some(kept) = extent.except {
         update = update.filter(Column::Id.ne(kept.as_uuid()));
         keep(tx, realm, kept, user, epoch).await?;
     }
@@ -107,7 +120,7 @@ pub async fn end_all_for_user(
         tx.changed(realm, ChangeKind::Session, *session);
     }
     grant::end_online_of(tx, realm, &sessions, ended.at).await?;
-    if include_offline {
+    if extent.offline {
         grant::end_offline_for_user(tx, realm, user, ended).await?;
     }
     Ok(sessions.into_iter().map(SessionId::from_uuid).collect())

@@ -182,7 +182,7 @@ pub async fn delete(tx: &mut Tx, realm: RealmId, user: UserId) -> Result<(), Err
     let now = tx.now();
     set_enabled(tx, realm, user, false, now).await?;
     let ended = Ended { at: now, reason: EndReason::UserDeleted };
-    session::end_all_for_user(tx, realm, user, ended, None, true).await?;
+    session::end_all_for_user(tx, realm, user, ended, session::Extent::ALL).await?;
     grant::end_for_user(tx, realm, user, ended).await?;
     let events = Query::select()
         .column(audit_event::Column::Id)

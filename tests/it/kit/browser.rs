@@ -54,6 +54,7 @@ impl Answer {
 #[derive(Debug, Clone)]
 struct Stored {
     value: String,
+    host: String,
     path: String,
     secure: bool,
 }
@@ -68,6 +69,8 @@ pub struct Browser<'a> {
     pub language: String,
     /// The peer's address.
     pub address: std::net::IpAddr,
+    /// Sent with every request: what a proxy adds.
+    pub added: Vec<(&'static str, &'static str)>,
     /// The page it stands on.
     pub at: Option<Answer>,
 }
@@ -81,6 +84,7 @@ impl<'a> Browser<'a> {
             agent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0".to_owned(),
             language: "en".to_owned(),
             address: [127, 0, 0, 1].into(),
+            added: Vec::new(),
             at: None,
         }
     }
@@ -92,16 +96,25 @@ impl<'a> Browser<'a> {
     }
 
     /// One request without following.
-    pub async fn send(&mut self, method: Method, url: &str, form: Option<&[(String, String)]>, headers: &[(&str, &str)]) -> Answer {
+    pub async fn send(
+        &mut self,
+        method: Method,
+        url: &str,
+        form: Option<&[(String, String)]>,
+        headers: &[(&str, &str)],
+    ) -> Answer {
         let url = self.op.absolute(url);
         let path = self.op.path_of(&url);
         let mut request = http::Request::builder().method(method).uri(&path.1).header("host", &path.0);
-        request = request.header("user-agent", &self.agent).header("accept-language", &self.language).header("accept", "text/html");
+        request = request
+            .header("user-agent", &self.agent)
+            .header("accept-language", &self.language)
+            .header("accept", "text/html");
         let cookies = self.cookies_for(&url);
         if !cookies.is_empty() {
             request = request.header("cookie", cookies);
         }
-        for (name, value) in headers {
+        for (name, value) in headers.iter().chain(&self.added) {
             request = request.header(*name, *value);
         }
         let body = match form {
@@ -131,7 +144,8 @@ impl<'a> Browser<'a> {
                 break;
             }
             let target = self.op.resolve(&answer.url, answer.location());
-            if !self.op.is_ours(&target) {
+            // Another realm may have a host of its own.
+            if !self.op.is_ours(&target) && self.op.origin_of(&target) != self.op.origin_of(&answer.url) {
                 break;
             }
             answer = self.send(Method::GET, &target, None, &[("sec-fetch-site", "same-origin")]).await;
@@ -143,7 +157,9 @@ impl<'a> Browser<'a> {
     /// The form on the page it stands on that has a control with this id.
     pub fn form(&self, id: &str) -> Form {
         let at = self.at.as_ref().expect("a page");
-        at.page().form_with(id).unwrap_or_else(|| panic!("no form with #{id} at {} {}:\n{}", at.status, at.url, at.body))
+        at.page()
+            .form_with(id)
+            .unwrap_or_else(|| panic!("no form with #{id} at {} {}:\n{}", at.status, at.url, at.body))
     }
 
     /// Fills fields by name and presses the button with this id; follows.
@@ -201,16 +217,29 @@ impl<'a> Browser<'a> {
     }
 
     fn cookies_for(&self, url: &str) -> String {
-        let secure = url.starts_with("https://");
+        let (secure, host) = (url.starts_with("https://"), self.host_of(url));
         let path = self.op.path_only(url);
         let fits = |stored: &Stored| {
             (secure || !stored.secure)
+                && stored.host == host
                 && (path == stored.path
-                    || path.strip_prefix(stored.path.as_str()).is_some_and(|rest| stored.path.ends_with('/') || rest.starts_with('/')))
+                    || path
+                        .strip_prefix(stored.path.as_str())
+                        .is_some_and(|rest| stored.path.ends_with('/') || rest.starts_with('/')))
         };
-        let pairs: Vec<_> =
-            self.jar.iter().filter(|(_, stored)| fits(stored)).map(|((name, _), stored)| format!("{name}={}", stored.value)).collect();
+        let pairs: Vec<_> = self
+            .jar
+            .iter()
+            .filter(|(_, stored)| fits(stored))
+            .map(|((name, _), stored)| format!("{name}={}", stored.value))
+            .collect();
         pairs.join("; ")
+    }
+
+    /// The host without its port: the ports of a host share cookies.
+    fn host_of(&self, url: &str) -> String {
+        let host = self.op.path_of(url).0;
+        host.rsplit_once(':').map_or(host.as_str(), |(name, _)| name).to_owned()
     }
 
     fn keep_cookies(&mut self, url: &str, headers: &HeaderMap) {
@@ -218,7 +247,8 @@ impl<'a> Browser<'a> {
             let text = header.to_str().expect("an ASCII cookie");
             let mut parts = text.split(';').map(str::trim);
             let (name, value) = parts.next().and_then(|pair| pair.split_once('=')).expect("name=value");
-            let (mut path, mut secure, mut max_age, mut http_only, mut lax) = ("/".to_owned(), false, None, false, false);
+            let (mut path, mut secure, mut max_age, mut http_only, mut lax) =
+                ("/".to_owned(), false, None, false, false);
             for attribute in parts {
                 match attribute.split_once('=') {
                     Some(("Path", value)) => value.clone_into(&mut path),
@@ -244,7 +274,7 @@ impl<'a> Browser<'a> {
             if max_age.is_some_and(|seconds| seconds <= 0) {
                 self.jar.remove(&key);
             } else {
-                self.jar.insert(key, Stored { value: value.to_owned(), path, secure });
+                self.jar.insert(key, Stored { value: value.to_owned(), host: self.host_of(url), path, secure });
             }
         }
         let total: usize = self.jar.iter().map(|((name, _), stored)| name.len() + stored.value.len() + 3).sum();

@@ -44,6 +44,13 @@ impl TestDb {
     }
 }
 
+impl TestDb {
+    /// Changes something behind the product's back.
+    pub async fn run(&self, sql: &str) {
+        run(&self.url, sql).await;
+    }
+}
+
 impl Drop for TestDb {
     fn drop(&mut self) {
         let Some((admin, name)) = self.postgres.take() else { return };

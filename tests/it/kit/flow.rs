@@ -1,5 +1,7 @@
 //! The code flow as tests say it: an authorization request, a sign-in, a redemption.
 
+use std::net::IpAddr;
+
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde_json::Value;
@@ -86,8 +88,19 @@ pub fn basic(id: &str, secret: &str) -> String {
 
 /// Posts to an endpoint as this client.
 pub async fn post_as(op: &Op, client: Client, path: &str, fields: &[(&str, &str)]) -> Answer {
+    post_as_from(op, ([127, 0, 0, 1].into(), None), client, path, fields).await
+}
+
+/// As [`post_as`], from an address and with a `User-Agent`.
+pub async fn post_as_from(
+    op: &Op,
+    (from, agent): (IpAddr, Option<&str>),
+    client: Client,
+    path: &str,
+    fields: &[(&str, &str)],
+) -> Answer {
     let mut fields = fields.to_vec();
-    let mut headers = Vec::new();
+    let mut headers: Vec<(&str, &str)> = agent.map(|agent| ("user-agent", agent)).into_iter().collect();
     let header;
     match client.secret {
         Some(secret) if client.in_body => fields.extend([("client_id", client.id), ("client_secret", secret)]),
@@ -97,7 +110,7 @@ pub async fn post_as(op: &Op, client: Client, path: &str, fields: &[(&str, &str)
         }
         None => fields.push(("client_id", client.id)),
     }
-    op.post(path, &fields, &headers).await
+    op.post_from(from, path, &fields, &headers).await
 }
 
 /// Redeems a code.

@@ -10,6 +10,7 @@ use axum::body::Body;
 use doorward::boot::build::{self, Purpose};
 use doorward::clock::{Clock, ManualClock};
 use doorward::config::{Config, LoadOptions};
+use doorward::domain::model::realm::Realm;
 use doorward::domain::model::timestamp::Timestamp;
 use doorward::entropy::SeededEntropy;
 use doorward::http::extract::address::Peer;
@@ -17,6 +18,7 @@ use doorward::http::front::{Front, FrontSettings};
 use doorward::http::router;
 use doorward::service::App;
 use doorward::service::realm_file::{self, Input, Mode};
+use doorward::store::repo;
 use http::Request;
 use http_body_util::BodyExt;
 
@@ -179,10 +181,26 @@ impl Op {
     /// Applies a realm file.
     pub async fn apply(&self, yaml: &str) {
         let text = yaml.replace("{public_url}", &self.public_url);
-        let declared = doorward::domain::realm_file::parse("test.yaml", &text)
-            .unwrap_or_else(|faults| panic!("{}", faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")));
+        let declared = doorward::domain::realm_file::parse("test.yaml", &text).unwrap_or_else(|faults| {
+            panic!("{}", faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+        });
         let input = Input { realms: declared, prune: false, mode: Mode::Write };
         realm_file::apply(&self.app, &input).await.expect("the realm is applied");
+    }
+
+    /// Applies a realm file, or says every fault.
+    pub async fn try_apply(&self, yaml: &str) -> Result<(), String> {
+        let text = yaml.replace("{public_url}", &self.public_url);
+        let realms = doorward::domain::realm_file::parse("test.yaml", &text)
+            .map_err(|faults| faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
+        let input = Input { realms, prune: false, mode: Mode::Write };
+        realm_file::apply(&self.app, &input).await.map(|_| ()).map_err(|failure| failure.to_string())
+    }
+
+    /// A realm as stored.
+    pub async fn db_realm(&self, name: &str) -> Realm {
+        let found = repo::realm::find_by_name(&self.app.store.read(), name).await.expect("the store answers");
+        found.expect("a realm of this name")
     }
 
     /// A new browser.
@@ -229,6 +247,17 @@ impl Op {
 
     /// Posts a form to a path of the main realm.
     pub async fn post(&self, path: &str, fields: &[(&str, &str)], headers: &[(&str, &str)]) -> Answer {
+        self.post_from([127, 0, 0, 1].into(), path, fields, headers).await
+    }
+
+    /// As [`Self::post`], from another address.
+    pub async fn post_from(
+        &self,
+        from: IpAddr,
+        path: &str,
+        fields: &[(&str, &str)],
+        headers: &[(&str, &str)],
+    ) -> Answer {
         let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
         let url = self.absolute(path);
         let (host, target) = self.path_of(&url);
@@ -237,7 +266,18 @@ impl Op {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        self.send_from([127, 0, 0, 1].into(), url, request.body(body.into()).expect("a request")).await
+        self.send_from(from, url, request.body(body.into()).expect("a request")).await
+    }
+
+    /// A request with any method, headers and body; no content type unless one is given.
+    pub async fn raw(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let url = self.absolute(path);
+        let (host, target) = self.path_of(&url);
+        let mut request = Request::builder().method(method).uri(target).header("host", host);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        self.send_from([127, 0, 0, 1].into(), url, request.body(body.to_owned().into()).expect("a request")).await
     }
 
     /// Gets a path of the main realm.

@@ -82,7 +82,10 @@ impl Page {
                 "form" => current = Some(Form { action: get("action").unwrap_or_default(), controls: Vec::new() }),
                 "/form" => {
                     if let Some(form) = current.take()
-                        && form.controls.iter().any(|(_, attributes)| attributes.iter().any(|(k, v)| k == "id" && v == id))
+                        && form
+                            .controls
+                            .iter()
+                            .any(|(_, attributes)| attributes.iter().any(|(k, v)| k == "id" && v == id))
                     {
                         return Some(form);
                     }
@@ -105,7 +108,8 @@ impl Page {
 
     /// An attribute of the element with this id.
     pub fn attribute(&self, id: &str, name: &str) -> Option<String> {
-        let (_, attributes) = self.tags.iter().find(|(_, attributes)| attributes.iter().any(|(k, v)| k == "id" && v == id))?;
+        let (_, attributes) =
+            self.tags.iter().find(|(_, attributes)| attributes.iter().any(|(k, v)| k == "id" && v == id))?;
         attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone())
     }
 
@@ -132,7 +136,9 @@ impl Page {
             assert!(csp.contains(part), "{part} in {csp} at {at}");
         }
         assert!(!csp.contains("unsafe"), "{csp} at {at}");
-        for (header, value) in [("x-content-type-options", "nosniff"), ("referrer-policy", "no-referrer"), ("x-frame-options", "DENY")] {
+        for (header, value) in
+            [("x-content-type-options", "nosniff"), ("referrer-policy", "no-referrer"), ("x-frame-options", "DENY")]
+        {
             assert_eq!(answer.header(header), Some(value), "{header} at {at}");
         }
         assert_eq!(answer.header("cache-control"), Some("no-store"), "{at}");
@@ -145,7 +151,8 @@ impl Page {
             assert!(get("style").is_none() && name != "style", "no inline style at {at}: {name} {attributes:?}");
             assert!(!attributes.iter().any(|(k, _)| k.starts_with("on")), "no inline script at {at}: {attributes:?}");
             for target in ["href", "src", "action", "formaction"].into_iter().filter_map(get) {
-                let runs = ["javascript:", "data:", "vbscript:", "blob:"].iter().any(|scheme| target.starts_with(scheme));
+                let runs =
+                    ["javascript:", "data:", "vbscript:", "blob:"].iter().any(|scheme| target.starts_with(scheme));
                 assert!(!runs, "nothing that runs in the browser at {at}: {target}");
             }
             match name.as_str() {
@@ -230,7 +237,8 @@ fn unescape(text: &str) -> String {
     while let Some(at) = rest.find('&') {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        let (entity, character) = ENTITIES.into_iter().find(|(entity, _)| rest.starts_with(entity)).unwrap_or(("&", '&'));
+        let (entity, character) =
+            ENTITIES.into_iter().find(|(entity, _)| rest.starts_with(entity)).unwrap_or(("&", '&'));
         out.push(character);
         rest = &rest[entity.len()..];
     }

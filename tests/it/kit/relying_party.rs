@@ -3,22 +3,16 @@
 use doorward::http::front::Front;
 use openidconnect::core::{CoreClient, CoreProviderMetadata};
 use openidconnect::{
-    AuthType, ClientId, ClientSecret, EndpointMaybeSet, EndpointNotSet, EndpointSet, HttpRequest, HttpResponse, IssuerUrl,
-    RedirectUrl,
+    AuthType, ClientId, ClientSecret, EndpointMaybeSet, EndpointNotSet, EndpointSet, HttpRequest, HttpResponse,
+    IssuerUrl, RedirectUrl,
 };
 
 use super::flow::Client;
 use super::op::Op;
 
 /// A client made from discovery.
-pub type Discovered = CoreClient<
-    EndpointSet,
-    EndpointNotSet,
-    EndpointNotSet,
-    EndpointNotSet,
-    EndpointMaybeSet,
-    EndpointMaybeSet,
->;
+pub type Discovered =
+    CoreClient<EndpointSet, EndpointNotSet, EndpointNotSet, EndpointNotSet, EndpointMaybeSet, EndpointMaybeSet>;
 
 /// The transport's error.
 #[derive(Debug)]

@@ -265,7 +265,7 @@ impl Person {
         let realm = self.place.realm;
         let mut tx = store.begin().await.unwrap();
         repo::user::set_enabled(&mut tx, realm, self.user, false, START).await.unwrap();
-        repo::session::end_all_for_user(&mut tx, realm, self.user, ended, None, true).await.unwrap();
+        repo::session::end_all_for_user(&mut tx, realm, self.user, ended, repo::session::Extent::ALL).await.unwrap();
         repo::grant::end_for_user(&mut tx, realm, self.user, ended).await.unwrap();
         tx.commit().await.unwrap();
     }
@@ -276,7 +276,7 @@ impl Person {
         let realm = self.place.realm;
         let mut tx = store.begin().await.unwrap();
         repo::user::raise_epoch(&mut tx, realm, self.user, START).await.unwrap();
-        repo::session::end_all_for_user(&mut tx, realm, self.user, ended, None, true).await.unwrap();
+        repo::session::end_all_for_user(&mut tx, realm, self.user, ended, repo::session::Extent::ALL).await.unwrap();
         repo::grant::end_for_user(&mut tx, realm, self.user, ended).await.unwrap();
         tx.commit().await.unwrap();
     }
