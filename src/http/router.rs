@@ -64,6 +64,15 @@ pub struct Row {
 
 /// As much as `limits.body_kib` allows.
 const FORM: usize = usize::MAX;
+/// For the endpoints that are asked about what strangers sent to somebody else: an answer, not a refusal,
+/// is what those need who pass it on.
+const TOKEN: usize = 256 * 1024;
+
+impl Row {
+    fn with_limit(self, limit: usize) -> Self {
+        Self { limit, ..self }
+    }
+}
 
 /// The surface.
 #[must_use]
@@ -82,8 +91,8 @@ pub fn table() -> Vec<Row> {
         post("/token", Realm, Oauth, Clients, oidc::token::post),
         get("/userinfo", Realm, Bearer, Clients, oidc::userinfo::get),
         post("/userinfo", Realm, Bearer, Clients, oidc::userinfo::post),
-        post("/introspect", Realm, Oauth, Never, oidc::introspect::post),
-        post("/revoke", Realm, Oauth, Clients, oidc::revoke::post),
+        post("/introspect", Realm, Oauth, Never, oidc::introspect::post).with_limit(TOKEN),
+        post("/revoke", Realm, Oauth, Clients, oidc::revoke::post).with_limit(TOKEN),
         get("/logout", Realm, Page, Never, oidc::logout::get),
         post("/logout", Realm, Page, Never, oidc::logout::post),
         // The pages of the sign-in.
@@ -220,7 +229,7 @@ async fn run(app: Arc<App>, row: &Row, request: Request<Body>) -> Response<Body>
     };
     let elsewhere = row.audience != Audience::Realm && !ctx.site.main;
     let allowed = row.cors.allowed(&app, &ctx, &head.headers).await;
-    let limit = row.limit.min(app.config.limits.body);
+    let limit = if row.limit == FORM { app.config.limits.body } else { row.limit };
     let call = Arc::new(Call::new(app, ctx, head, body, limit));
     let outcome = if elsewhere { Err(Error::NotFound) } else { (row.endpoint)(call.clone()).await };
     let mut response = outcome.unwrap_or_else(|error| match row.dialect {
