@@ -80,12 +80,8 @@ pub async fn finish(app: &App, ctx: &Ctx, token: &str, username: &str, password:
     }
     let phc = app.passwords.hash(Secret::new(normal)).await?;
     let scribe = Scribe::by_request(app, ctx);
-    let new = NewUser {
-        username: username.trim().to_owned(),
-        sub: None,
-        enabled: true,
-        claims: StandardClaims::default(),
-    };
+    let new =
+        NewUser { username: username.trim().to_owned(), sub: None, enabled: true, claims: StandardClaims::default() };
     let mut tx = app.store.begin().await?;
     // The link is spent in the same transaction: whoever comes second finds none.
     if !repo::setup::consume(&mut tx, sha256(token.as_bytes()), ctx.now).await? {

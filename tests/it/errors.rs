@@ -135,7 +135,11 @@ async fn the_protected_resources_dialect() {
     let ctx = ctx(&op).await;
     let missing = Error::refused(OauthCode::InvalidToken, "token_missing", "send the access token as Bearer");
     let answer = read(bearer::error(&ctx, &missing)).await;
-    assert_eq!((answer.status.as_u16(), answer.header("www-authenticate")), (401, Some("Bearer")), "RFC 6750 section 3.1");
+    assert_eq!(
+        (answer.status.as_u16(), answer.header("www-authenticate")),
+        (401, Some("Bearer")),
+        "RFC 6750 section 3.1"
+    );
     for code in CODES {
         let answer = read(bearer::error(&ctx, &refusal(code))).await;
         let status = match code {
@@ -179,7 +183,9 @@ async fn the_pages_dialect() {
         assert_eq!(answer.status, status, "{error:?}");
         assert!(answer.header("content-type").is_some_and(|media| media.starts_with("text/html")), "{error:?}");
         assert_eq!(answer.header("retry-after").is_some(), status == 503, "{error:?}");
-        assert!(answer.body.contains("0123456789abcdef"), "{error:?}: the reference");
+        // Past capacity there is nothing to look up; for all else there is.
+        let referred = answer.body.contains("0123456789abcdef");
+        assert!(referred || matches!(error, Error::Busy { .. }), "{error:?}: the reference");
         for word in ["hunter2", "10.0.0.5", "database", "/name"] {
             assert!(!answer.body.contains(word), "{error:?} tells {word}");
         }

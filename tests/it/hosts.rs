@@ -50,7 +50,12 @@ fn every_path_has_one_place() {
         ("/sso", "/sso/realms/r/token", Some("r"), "/token"),
         ("/sso", "/realms/r/token", Some("r"), "/token"),
         ("/sso", "/.well-known/oauth-authorization-server/sso", None, "/.well-known/oauth-authorization-server"),
-        ("/sso", "/.well-known/oauth-authorization-server/sso/realms/r", Some("r"), "/.well-known/oauth-authorization-server"),
+        (
+            "/sso",
+            "/.well-known/oauth-authorization-server/sso/realms/r",
+            Some("r"),
+            "/.well-known/oauth-authorization-server",
+        ),
         ("/sso", "/.well-known/oauth-authorization-server/ssox", None, "/.well-known/oauth-authorization-server/ssox"),
         ("/a/b", "/a/b/realms/r", Some("r"), "/"),
     ];
@@ -116,7 +121,10 @@ fn the_client_is_the_right_most_hop_that_no_trusted_proxy_wrote() {
         let got = client_address(tcp(peer), &headers(sent), &trusted);
         assert_eq!(got, Some(client.parse::<IpAddr>().expect("an address")), "{peer} {sent:?}");
     }
-    assert_eq!(client_address(Peer::Unix, &headers(&[(XFF, "1.2.3.4, 198.51.100.7")]), &trusted), "198.51.100.7".parse().ok());
+    assert_eq!(
+        client_address(Peer::Unix, &headers(&[(XFF, "1.2.3.4, 198.51.100.7")]), &trusted),
+        "198.51.100.7".parse().ok()
+    );
     assert_eq!(client_address(Peer::Unix, &HeaderMap::new(), &trusted), None);
     let broken = headers(&[(XFF, "1.2.3.4, \u{e9}")]);
     assert_eq!(client_address(tcp(proxy), &broken, &trusted), proxy.parse().ok());
@@ -185,7 +193,15 @@ const EVIL: [(&str, &str); 7] = [
 async fn an_unknown_host_is_misdirected_and_headers_of_strangers_change_nothing() {
     let op = house::start().await;
     let stranger = tcp("203.0.113.9");
-    for host in ["evil.example", "id.example.evil.example", "evil-id.example", "id.example:8443", "id.example.", "", "id.example@evil.example"] {
+    for host in [
+        "evil.example",
+        "id.example.evil.example",
+        "evil-id.example",
+        "id.example:8443",
+        "id.example.",
+        "",
+        "id.example@evil.example",
+    ] {
         let answer = discover(&op, stranger, Some(host), DISCOVERY, &[]).await;
         assert!(matches!(answer.status.as_u16(), 400 | 421), "{host}: {}", answer.status);
         assert!(!answer.body.contains("evil"), "{}", answer.body);
@@ -202,7 +218,11 @@ async fn an_unknown_host_is_misdirected_and_headers_of_strangers_change_nothing(
     let third = discover(&op, stranger, Some("login.example:443"), DISCOVERY, &[]).await;
     assert_eq!(third.json()["issuer"], THIRD.issuer);
     assert_eq!(discover(&op, stranger, None, DISCOVERY, &[]).await.status, 400, "no Host");
-    assert_eq!(discover(&op, stranger, Some("id.example"), DISCOVERY, &[("host", "id.example")]).await.status, 400, "two");
+    assert_eq!(
+        discover(&op, stranger, Some("id.example"), DISCOVERY, &[("host", "id.example")]).await.status,
+        400,
+        "two"
+    );
     // The absolute form names the host; Host is not looked at then (RFC 9112 section 3.2.2).
     let absolute = format!("https://evil.example{DISCOVERY}");
     assert_eq!(discover(&op, stranger, Some("id.example"), &absolute, &[]).await.status, 421);
@@ -221,10 +241,15 @@ async fn a_trusted_proxy_chooses_the_host_and_nothing_else() {
     for proxy in [tcp("10.0.0.1"), Peer::Unix] {
         let plain = discover(&op, proxy, Some("id.example"), DISCOVERY, &[]).await;
         assert_eq!(plain.json()["issuer"], MAIN.issuer);
-        let other = discover(&op, proxy, Some("inside:8080"), DISCOVERY, &[("x-forwarded-host", "login.example")]).await;
+        let other =
+            discover(&op, proxy, Some("inside:8080"), DISCOVERY, &[("x-forwarded-host", "login.example")]).await;
         assert_eq!(other.json()["issuer"], THIRD.issuer);
         let chain = [("x-forwarded-host", "evil.example, login.example")];
-        assert_eq!(discover(&op, proxy, Some("inside"), DISCOVERY, &chain).await.json()["issuer"], THIRD.issuer, "the nearest word");
+        assert_eq!(
+            discover(&op, proxy, Some("inside"), DISCOVERY, &chain).await.json()["issuer"],
+            THIRD.issuer,
+            "the nearest word"
+        );
         let evil = discover(&op, proxy, Some("id.example"), DISCOVERY, &[("x-forwarded-host", "evil.example")]).await;
         assert_eq!(evil.status, 421);
         for added in EVIL.into_iter().filter(|(name, _)| *name != "x-forwarded-host") {
@@ -256,7 +281,9 @@ async fn the_development_server_refuses_unknown_hosts_and_forwarded_requests() {
     for host in ["evil.example", "localhost:9999", "127.0.0.1:8080", "rebound.example:8080"] {
         assert_eq!(discover(&op, here, Some(host), DISCOVERY, &[]).await.status, 421, "{host}");
     }
-    for added in [("x-forwarded-host", "evil.example"), ("x-forwarded-for", "203.0.113.9"), ("forwarded", "for=203.0.113.9")] {
+    for added in
+        [("x-forwarded-host", "evil.example"), ("x-forwarded-for", "203.0.113.9"), ("forwarded", "for=203.0.113.9")]
+    {
         let answer = discover(&op, here, Some("localhost:8080"), DISCOVERY, &[added]).await;
         assert_eq!(answer.status, 400, "a proxy stands before it, which --dev is not for: {added:?}");
         assert!(answer.body.contains("--dev"), "it says why: {}", answer.body);

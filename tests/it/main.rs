@@ -21,6 +21,8 @@ mod code;
 #[cfg(test)]
 mod consent;
 #[cfg(test)]
+mod cookies;
+#[cfg(test)]
 mod cors;
 #[cfg(test)]
 mod discovery;
@@ -28,6 +30,10 @@ mod discovery;
 mod docs;
 #[cfg(test)]
 mod e2e;
+#[cfg(test)]
+mod errors;
+#[cfg(test)]
+mod hosts;
 #[cfg(test)]
 mod introspection;
 #[cfg(test)]
@@ -51,22 +57,16 @@ mod refresh;
 #[cfg(test)]
 mod revocation;
 #[cfg(test)]
+mod setup;
+#[cfg(test)]
 mod signin;
 #[cfg(test)]
 mod store;
+#[cfg(test)]
+mod surface;
 #[cfg(test)]
 mod tabs;
 #[cfg(test)]
 mod tokens;
 #[cfg(test)]
 mod userinfo;
-#[cfg(test)]
-mod cookies;
-#[cfg(test)]
-mod errors;
-#[cfg(test)]
-mod hosts;
-#[cfg(test)]
-mod setup;
-#[cfg(test)]
-mod surface;

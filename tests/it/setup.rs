@@ -310,7 +310,9 @@ async fn look_alikes_and_case_twins_do_not_become_accounts() {
         if refused.is_ok() {
             let realm = op.db_realm("main").await.id;
             let users = repo::user::list(&op.app.store.read(), realm, None, 100).await.expect("the store");
-            let alike = users.iter().filter(|user| user.username.to_lowercase().contains("ne@") || user.username.to_lowercase().contains("sto@"));
+            let alike = users.iter().filter(|user| {
+                user.username.to_lowercase().contains("ne@") || user.username.to_lowercase().contains("sto@")
+            });
             assert_eq!(alike.count(), 2, "{twin:?} made another account");
         }
     }
@@ -322,7 +324,7 @@ async fn look_alikes_and_case_twins_do_not_become_accounts() {
     assert!(signs_in(&op, "testo+x@example.com", PASSWORD).await);
     // A verified address is a name too, and names are one space.
     let clash = op.try_apply(&people(&[("somebody", Some("Testo@EXAMPLE.com"))])).await.expect_err("taken");
-    assert!(clash.contains("testo") || clash.contains("Testo") || clash.contains("email") || clash.contains("taken"), "{clash}");
+    assert!(clash.contains("already means the user"), "{clash}");
 }
 
 #[tokio::test]
@@ -349,7 +351,9 @@ async fn every_spelling_of_a_name_signs_the_same_person_in() {
         subs.insert(text(&crate::kit::flow::decode(text(&got, "id_token")).1, "sub").to_owned());
     }
     assert_eq!(subs.len(), 1);
-    for other in ["zoe", "zo\u{435}\u{308}", "zo\u{200b}\u{eb}", "zoe.b+x@b\u{fc}cher.example", "zoe.b", "zoe.b@", "*)(uid=*"] {
+    for other in
+        ["zoe", "zo\u{435}\u{308}", "zo\u{200b}\u{eb}", "zoe.b+x@b\u{fc}cher.example", "zoe.b", "zoe.b@", "*)(uid=*"]
+    {
         assert!(!signs_in(&op, other, PASSWORD).await, "{other:?}");
     }
 }

@@ -35,7 +35,14 @@ const ROWS: &[(&str, &str, &str, Audience, Dialect, Look)] = {
     use Look::{Acts, Begins, Document};
     &[
         ("GET", "/.well-known/openid-configuration", "/.well-known/openid-configuration", Realm, Oauth, Document),
-        ("GET", "/.well-known/oauth-authorization-server", "/.well-known/oauth-authorization-server", Realm, Oauth, Document),
+        (
+            "GET",
+            "/.well-known/oauth-authorization-server",
+            "/.well-known/oauth-authorization-server",
+            Realm,
+            Oauth,
+            Document,
+        ),
         ("GET", "/.well-known/jwks.json", "/.well-known/jwks.json", Realm, Oauth, Document),
         ("GET", "/authorize", "/authorize", Realm, Page, Begins),
         ("POST", "/authorize", "/authorize", Realm, Page, Acts),
@@ -70,8 +77,10 @@ const ROWS: &[(&str, &str, &str, Audience, Dialect, Look)] = {
 fn the_table_is_the_list() {
     let table: Vec<_> =
         router::table().iter().map(|row| (row.method.to_string(), row.path, row.audience, row.dialect)).collect();
-    let list: Vec<_> =
-        ROWS.iter().map(|(method, path, _, audience, dialect, _)| ((*method).to_owned(), *path, *audience, *dialect)).collect();
+    let list: Vec<_> = ROWS
+        .iter()
+        .map(|(method, path, _, audience, dialect, _)| ((*method).to_owned(), *path, *audience, *dialect))
+        .collect();
     assert_eq!(table, list);
     for row in router::table() {
         assert_eq!(row.method == Method::GET, row.limit == 0, "{}: only what acts takes a body", row.path);
@@ -108,7 +117,8 @@ fn is_safe(answer: &Answer, say: &str) {
         assert_eq!(answer.header(name), Some(value), "{name} of {say}");
     }
     let hsts = answer.header("strict-transport-security").unwrap_or_else(|| panic!("HSTS of {say}"));
-    let age = hsts.strip_prefix("max-age=").and_then(|rest| rest.split(';').next()).and_then(|age| age.parse::<u64>().ok());
+    let age =
+        hsts.strip_prefix("max-age=").and_then(|rest| rest.split(';').next()).and_then(|age| age.parse::<u64>().ok());
     assert!(age.is_some_and(|age| age >= 31_536_000) && hsts.contains("includeSubDomains"), "{hsts} of {say}");
     let csp = answer.header("content-security-policy").unwrap_or_else(|| panic!("CSP of {say}"));
     for part in ["default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"] {
@@ -137,7 +147,16 @@ async fn every_answer_carries_the_security_headers_errors_too() {
             }
         }
     }
-    for url in ["/nosuch", "/realms/nosuch/", "/realms/closed/token", "/realms/main/", "https://evil.example/", "/%00", "/..;/", "/token/"] {
+    for url in [
+        "/nosuch",
+        "/realms/nosuch/",
+        "/realms/closed/token",
+        "/realms/main/",
+        "https://evil.example/",
+        "/%00",
+        "/..;/",
+        "/token/",
+    ] {
         for accept in ["text/html", "application/json"] {
             let answer = ask(&op, "GET", url, accept).await;
             is_safe(&answer, url);
@@ -168,7 +187,8 @@ async fn what_holds_secrets_is_never_stored_and_what_is_public_may_be() {
     let userinfo = op.get("/userinfo", &[("authorization", &bearer)]).await;
     let refreshed = refresh(&op, WEB, text(&got, "refresh_token")).await;
     let introspected = crate::kit::flow::post_as(&op, WEB, "/introspect", &[("token", "x")]).await;
-    for answer in [userinfo, refreshed, introspected, op.post("/token", &[], &[]).await, op.get("/userinfo", &[]).await] {
+    for answer in [userinfo, refreshed, introspected, op.post("/token", &[], &[]).await, op.get("/userinfo", &[]).await]
+    {
         assert_eq!(answer.header("cache-control"), Some("no-store"), "{}", answer.url);
     }
     for (_, _, sample, _, dialect, _) in ROWS.iter().filter(|row| row.0 == "GET" && row.4 == Dialect::Page) {
@@ -179,7 +199,8 @@ async fn what_holds_secrets_is_never_stored_and_what_is_public_may_be() {
     }
     let login = op.browser().get(&authorize(WEB, "openid", &[])).await;
     for (name, attributes) in login.page().tags {
-        let target = attributes.iter().find(|(key, _)| (key == "href" && name == "link") || (key == "src" && name != "a"));
+        let target =
+            attributes.iter().find(|(key, _)| (key == "href" && name == "link") || (key == "src" && name != "a"));
         if let Some((_, target)) = target {
             let asset = op.get(target, &[]).await;
             assert_eq!(asset.header("cache-control"), Some("public, max-age=31536000, immutable"), "{target}");
@@ -237,7 +258,11 @@ async fn what_belongs_to_main_or_to_development_is_nowhere_else() {
     for (method, _, sample, audience, ..) in ROWS.iter().filter(|row| row.3 != Audience::Realm) {
         for base in [OTHER.issuer, "https://login.example"] {
             for method in [method, "DELETE"] {
-                assert_eq!(ask(&op, method, &format!("{base}{sample}"), "text/html").await.status, 404, "{method} {base}{sample}");
+                assert_eq!(
+                    ask(&op, method, &format!("{base}{sample}"), "text/html").await.status,
+                    404,
+                    "{method} {base}{sample}"
+                );
             }
         }
         if *audience == Audience::Dev {
@@ -292,15 +317,37 @@ async fn a_body_over_the_limit_is_refused_in_the_rows_dialect() {
     // Too many fields, too: 10,000 of them.
     let many = "a=&".repeat(10_000);
     let request = Request::builder().method("POST").uri("/token").header("host", "localhost:8080");
-    let request = request.header("content-type", "application/x-www-form-urlencoded").body(many.into()).expect("a request");
+    let request =
+        request.header("content-type", "application/x-www-form-urlencoded").body(many.into()).expect("a request");
     assert_eq!(op.send(request).await.status, 400);
 }
 
 /// Every table that rests; what is short-lived stands aside.
 const TABLES: [&str; 24] = [
-    "administrative_power", "audit_event", "client", "client_secret", "consent", "credential", "device",
-    "grant_record", "identifier", "logo", "meta", "outbox", "realm", "redemption", "resource", "revoked_token", "role",
-    "session", "setup_link", "signing_key", "user_account", "user_group", "user_group_member", "user_role",
+    "administrative_power",
+    "audit_event",
+    "client",
+    "client_secret",
+    "consent",
+    "credential",
+    "device",
+    "grant_record",
+    "identifier",
+    "logo",
+    "meta",
+    "outbox",
+    "realm",
+    "redemption",
+    "resource",
+    "revoked_token",
+    "role",
+    "session",
+    "setup_link",
+    "signing_key",
+    "user_account",
+    "user_group",
+    "user_group_member",
+    "user_role",
 ];
 
 async fn db_counts(op: &Op) -> BTreeMap<&'static str, i64> {
@@ -328,10 +375,16 @@ async fn looking_changes_nothing() {
     let before = db_counts(&op).await;
     for (_, path, sample, _, _, look) in ROWS.iter().filter(|row| row.0 == "GET") {
         assert_ne!(*look, Look::Acts, "{path}");
-        let mut urls = vec![(*sample).to_owned(), format!("{sample}?{flow}"), format!("{sample}?{flow}&action=allow&username=alice&password=x")];
+        let mut urls = vec![
+            (*sample).to_owned(),
+            format!("{sample}?{flow}"),
+            format!("{sample}?{flow}&action=allow&username=alice&password=x"),
+        ];
         match *path {
             "/setup/{token}" => urls.push(format!("/setup/{}", link.expose())),
-            "/logout" => urls.push("/logout?client_id=web&post_logout_redirect_uri=https%3A%2F%2Fapp.example%2Fout".to_owned()),
+            "/logout" => {
+                urls.push("/logout?client_id=web&post_logout_redirect_uri=https%3A%2F%2Fapp.example%2Fout".to_owned())
+            }
             "/authorize" => urls.push(authorize(crate::kit::flow::ASKER, "openid", &[("prompt", "login")])),
             _ => {}
         }
