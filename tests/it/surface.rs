@@ -383,7 +383,7 @@ async fn looking_changes_nothing() {
         match *path {
             "/setup/{token}" => urls.push(format!("/setup/{}", link.expose())),
             "/logout" => {
-                urls.push("/logout?client_id=web&post_logout_redirect_uri=https%3A%2F%2Fapp.example%2Fout".to_owned());
+                urls.push("/logout?client_id=web&post_logout_redirect_uri=https%3A%2F%2Fapp.example%2Fout".to_owned())
             }
             "/authorize" => urls.push(authorize(crate::kit::flow::ASKER, "openid", &[("prompt", "login")])),
             _ => {}
