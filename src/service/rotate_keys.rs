@@ -20,7 +20,7 @@ pub async fn keep_schedule(app: &App, realm: &Realm, now: Timestamp) -> Result<u
     let tokens = realm.settings.tokens;
     let longest = tokens.access.get().max(tokens.id_token.get());
     let acts = key_schedule::plan(&stored, &realm.settings.keys, now, longest);
-    carry_out(app, realm, &acts, now, Actor::System).await
+    carry_out(app, realm, (&stored, &acts), now, Actor::System).await
 }
 
 /// Rotates now: by announcement, or at once when keys may be known to somebody.
@@ -37,10 +37,17 @@ pub async fn rotate(
     let stored = repo::key::list(&app.store.read(), realm.id).await?;
     let acts: Vec<KeyAct> =
         algorithms.iter().flat_map(|alg| key_schedule::rotate_now(&stored, *alg, now, rotation)).collect();
-    carry_out(app, realm, &acts, now, Actor::Operator).await
+    carry_out(app, realm, (&stored, &acts), now, Actor::Operator).await
 }
 
-async fn carry_out(app: &App, realm: &Realm, acts: &[KeyAct], now: Timestamp, actor: Actor) -> Result<usize, Error> {
+/// Does what was planned for the keys that were `known` then.
+async fn carry_out(
+    app: &App,
+    realm: &Realm,
+    (known, acts): (&[SigningKey], &[KeyAct]),
+    now: Timestamp,
+    actor: Actor,
+) -> Result<usize, Error> {
     if acts.is_empty() {
         return Ok(0);
     }
@@ -54,11 +61,10 @@ async fn carry_out(app: &App, realm: &Realm, acts: &[KeyAct], now: Timestamp, ac
     let mut tx = app.store.begin().await?;
     let mut stored = repo::key::list(&tx, realm.id).await?;
     for key in fresh {
-        // Another node may have announced meanwhile.
-        let twin = stored
-            .iter()
-            .any(|known| known.alg == key.alg && known.announced_at >= now.minus(std::time::Duration::from_secs(5)));
-        if !twin {
+        // Another node may have announced meanwhile, by the same schedule. What a person orders is done.
+        let is_new = |other: &SigningKey| known.iter().all(|one| one.id != other.id);
+        let has_twin = stored.iter().any(|other| other.alg == key.alg && is_new(other));
+        if actor == Actor::Operator || !has_twin {
             repo::key::insert(&mut tx, &key).await?;
         }
     }
@@ -78,7 +84,13 @@ async fn carry_out(app: &App, realm: &Realm, acts: &[KeyAct], now: Timestamp, ac
             repo::key::set_phases(&mut tx, key).await?;
         }
     }
-    let audit = AuditEvent {
+    repo::audit::append(&mut tx, &rotated(app, realm, now, actor)).await?;
+    tx.commit().await?;
+    Ok(acts.len())
+}
+
+fn rotated(app: &App, realm: &Realm, now: Timestamp, actor: Actor) -> AuditEvent {
+    AuditEvent {
         id: EventId::from_uuid(app.entropy.uuid("event", now)),
         realm: realm.id,
         at: now,
@@ -91,10 +103,7 @@ async fn carry_out(app: &App, realm: &Realm, acts: &[KeyAct], now: Timestamp, ac
         actor,
         address: None,
         request: None,
-    };
-    repo::audit::append(&mut tx, &audit).await?;
-    tx.commit().await?;
-    Ok(acts.len())
+    }
 }
 
 /// Makes a key off the async threads: an RSA key takes a tenth of a second and more.

@@ -9,6 +9,8 @@
 #[cfg(test)]
 mod adapters;
 #[cfg(test)]
+mod alike;
+#[cfg(test)]
 mod architecture;
 #[cfg(test)]
 mod authorize;
@@ -28,6 +30,8 @@ mod discovery;
 mod docs;
 #[cfg(test)]
 mod e2e;
+#[cfg(test)]
+mod ends;
 #[cfg(test)]
 mod introspection;
 #[cfg(test)]
