@@ -80,7 +80,7 @@ async fn a_database_that_does_not_answer_ends_the_start_as_a_missing_dependency(
     server.set("DOORWARD_DATABASE__URL", &format!("postgres://doorward:planted-secret@127.0.0.1:{closed}/doorward"));
     server.set("DOORWARD_MASTER_KEY", MASTER_KEY);
     for refused in [server.refused(&[]), crate::kit::process::Refused::read(&server.command(&["user", "list"]))] {
-        refused.says(69, &["database"]);
+        refused.says(69, &[&format!("PostgreSQL at 127.0.0.1:{closed}"), "refused", "Start it, or mend database.url"]);
         assert!(!refused.said.contains("planted-secret"), "{}", refused.said);
     }
 }
