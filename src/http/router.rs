@@ -64,6 +64,15 @@ pub struct Row {
 
 /// As much as `limits.body_kib` allows.
 const FORM: usize = usize::MAX;
+/// For the endpoints that are asked about what strangers sent to somebody else: an answer, not a refusal,
+/// is what those need who pass it on.
+const TOKEN: usize = 256 * 1024;
+
+impl Row {
+    fn with_limit(self, limit: usize) -> Self {
+        Self { limit, ..self }
+    }
+}
 
 /// The surface.
 #[must_use]
@@ -82,8 +91,8 @@ pub fn table() -> Vec<Row> {
         post("/token", Realm, Oauth, Clients, oidc::token::post),
         get("/userinfo", Realm, Bearer, Clients, oidc::userinfo::get),
         post("/userinfo", Realm, Bearer, Clients, oidc::userinfo::post),
-        post("/introspect", Realm, Oauth, Never, oidc::introspect::post),
-        post("/revoke", Realm, Oauth, Clients, oidc::revoke::post),
+        post("/introspect", Realm, Oauth, Never, oidc::introspect::post).with_limit(TOKEN),
+        post("/revoke", Realm, Oauth, Clients, oidc::revoke::post).with_limit(TOKEN),
         get("/logout", Realm, Page, Never, oidc::logout::get),
         post("/logout", Realm, Page, Never, oidc::logout::post),
         // The pages of the sign-in.
@@ -134,7 +143,6 @@ where
 }
 
 /// The router of the table.
-#[must_use]
 pub fn build(app: &Arc<App>, dev: bool) -> Router {
     let mut router = Router::new();
     let mut known: Vec<Known> = Vec::new();
@@ -168,7 +176,10 @@ pub fn build(app: &Arc<App>, dev: bool) -> Router {
             let (app, known) = (elsewhere.clone(), known.clone());
             async move { wrong_method(app, &known, request).await }
         })
-        .fallback(move |request: Request<Body>| missing(app.clone(), request))
+        .fallback(move |request: Request<Body>| {
+            let app = app.clone();
+            async move { missing(app, request) }
+        })
 }
 
 /// What a path takes, for those who ask wrongly.
@@ -196,7 +207,7 @@ async fn wrong_method(app: Arc<App>, known: &[Known], request: Request<Body>) ->
     }
 }
 
-async fn missing(app: Arc<App>, request: Request<Body>) -> Response<Body> {
+fn missing(app: Arc<App>, request: Request<Body>) -> Response<Body> {
     let (head, body) = request.into_parts();
     let Some(ctx) = head.extensions.get::<Ctx>().cloned() else {
         return plain(http::StatusCode::NOT_FOUND, "There is nothing at this address.");
@@ -218,7 +229,7 @@ async fn run(app: Arc<App>, row: &Row, request: Request<Body>) -> Response<Body>
     };
     let elsewhere = row.audience != Audience::Realm && !ctx.site.main;
     let allowed = row.cors.allowed(&app, &ctx, &head.headers).await;
-    let limit = row.limit.min(app.config.limits.body);
+    let limit = if row.limit == FORM { app.config.limits.body } else { row.limit };
     let call = Arc::new(Call::new(app, ctx, head, body, limit));
     let outcome = if elsewhere { Err(Error::NotFound) } else { (row.endpoint)(call.clone()).await };
     let mut response = outcome.unwrap_or_else(|error| match row.dialect {

@@ -5,6 +5,7 @@ use http::Method;
 use crate::kit::browser::Browser;
 use crate::kit::flow::{ASKER, Client, NATIVE, WEB, authorize, code, code_answer, id_claims};
 use crate::kit::op::{Op, PASSWORD};
+use crate::kit::rows::db_set_password;
 
 /// Signs alice in for another client, then opens the request.
 async fn asked<'op>(op: &'op Op, scope: &str, extra: &[(&str, &str)]) -> Browser<'op> {
@@ -169,8 +170,7 @@ async fn a_forged_yes_is_not_taken() {
 async fn a_yes_after_the_password_was_changed_elsewhere_needs_a_new_sign_in() {
     let op = Op::start().await;
     let mut browser = asked(&op, "openid profile", &[("state", "s1")]).await;
-    op.apply("realm: main\nusers:\n  - username: alice\n    password: { value: \"another long password\" }\n").await;
-    op.poll().await;
+    db_set_password(&op, "alice", "another long password").await;
     let answer = browser.submit("consent-allow", &[]).await;
     assert!(answer.page().has_id("login-submit"), "{} {}", answer.status, answer.body);
     assert_eq!(browser.sign_in("alice", PASSWORD).await.status, 422);

@@ -183,7 +183,9 @@ async fn the_pages_dialect() {
         assert_eq!(answer.status, status, "{error:?}");
         assert!(answer.header("content-type").is_some_and(|media| media.starts_with("text/html")), "{error:?}");
         assert_eq!(answer.header("retry-after").is_some(), status == 503, "{error:?}");
-        assert!(answer.body.contains("0123456789abcdef"), "{error:?}: the reference");
+        // Past capacity there is nothing to look up; for all else there is.
+        let referred = answer.body.contains("0123456789abcdef");
+        assert!(referred || matches!(error, Error::Busy { .. }), "{error:?}: the reference");
         for word in ["hunter2", "10.0.0.5", "database", "/name"] {
             assert!(!answer.body.contains(word), "{error:?} tells {word}");
         }

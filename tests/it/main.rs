@@ -1,6 +1,14 @@
 //! The one integration test binary: modules by behaviour, the harness in `kit`.
 
 #![expect(
+    clippy::unchecked_time_subtraction,
+    clippy::unused_self,
+    clippy::manual_assert,
+    clippy::type_complexity,
+    clippy::print_stderr,
+    reason = "tests: arithmetic on constants, harness methods, messages for who runs them"
+)]
+#![expect(
     unreachable_pub,
     reason = "a test binary has nobody outside; `pub` says that a harness item is for all tests"
 )]
@@ -8,6 +16,8 @@
 // `cfg(test)` tells clippy that the harness too may unwrap.
 #[cfg(test)]
 mod adapters;
+#[cfg(test)]
+mod alike;
 #[cfg(test)]
 mod architecture;
 #[cfg(test)]
@@ -30,6 +40,8 @@ mod discovery;
 mod docs;
 #[cfg(test)]
 mod e2e;
+#[cfg(test)]
+mod ends;
 #[cfg(test)]
 mod errors;
 #[cfg(test)]

@@ -324,10 +324,7 @@ async fn look_alikes_and_case_twins_do_not_become_accounts() {
     assert!(signs_in(&op, "testo+x@example.com", PASSWORD).await);
     // A verified address is a name too, and names are one space.
     let clash = op.try_apply(&people(&[("somebody", Some("Testo@EXAMPLE.com"))])).await.expect_err("taken");
-    assert!(
-        clash.contains("testo") || clash.contains("Testo") || clash.contains("email") || clash.contains("taken"),
-        "{clash}"
-    );
+    assert!(clash.contains("already means the user"), "{clash}");
 }
 
 #[tokio::test]

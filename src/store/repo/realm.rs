@@ -63,10 +63,11 @@ pub async fn lock(tx: &mut Tx, id: RealmId) -> Result<(), Error> {
     Ok(())
 }
 
-/// Makes a realm. Absence is never cached, so nobody needs to be told.
+/// Makes a realm. The hosts of realms are cached whole, so their readers are told.
 pub async fn insert(tx: &mut Tx, realm: &Realm) -> Result<(), Error> {
     let row: ActiveModel = whole(model(realm)?);
     Entity::insert(row).exec_without_returning(tx.connection()).await?;
+    tx.changed(realm.id, ChangeKind::Realm, realm.id.as_uuid());
     Ok(())
 }
 
