@@ -41,7 +41,7 @@ pub fn chrome(call: &Call, ui_locales: &[String]) -> Chrome {
     let ctx = &call.ctx;
     let now = language(call, ui_locales);
     let mut chrome = Chrome::new(now, ctx.site.static_base.clone(), clean_title(ctx.realm.title()));
-    chrome.domain = ctx.site.origin.split_once("://").map_or("", |(_, host)| host).to_owned();
+    ctx.site.origin.split_once("://").map_or("", |(_, host)| host).clone_into(&mut chrome.domain);
     chrome.request_id = ctx.request_id.to_string();
     if call.head.method == Method::GET && !call.path().starts_with("/authorize") {
         let supported = ctx.realm.settings.locales.supported.iter().filter_map(|tag| Language::from_tag(tag));
