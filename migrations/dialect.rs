@@ -9,26 +9,29 @@
 //! | `{clustered}` | the table is its primary key's tree | nothing |
 //! | `{roomy}` | nothing | a fifth of each page kept free for HOT updates |
 //! | `{xact}` | nothing: one writer commits in order | the writing transaction's id |
+//! | `{xact_index}` | nothing | its index, by which the feed reads on |
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::DbBackend;
 
-const SQLITE: [(&str, &str); 6] = [
+const SQLITE: [(&str, &str); 7] = [
     ("{id}", "blob"),
     ("{bytes}", "blob"),
     ("{seq}", "integer primary key autoincrement"),
     ("{clustered}", " without rowid"),
     ("{roomy}", ""),
     ("{xact}", ""),
+    ("{xact_index}", ""),
 ];
 
-const POSTGRES: [(&str, &str); 6] = [
+const POSTGRES: [(&str, &str); 7] = [
     ("{id}", "uuid"),
     ("{bytes}", "bytea"),
     ("{seq}", "bigint generated always as identity primary key"),
     ("{clustered}", ""),
     ("{roomy}", " with (fillfactor = 80)"),
     ("{xact}", ",\n    xact xid8 not null default pg_current_xact_id()"),
+    ("{xact_index}", ";\ncreate index change_xact on change (xact)"),
 ];
 
 /// Runs the statements of `text`, which are parted by semicolons, in the database's own words.

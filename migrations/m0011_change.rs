@@ -28,5 +28,6 @@ const TABLES: &str = "
             kind text not null,
             subject_id {id} not null,
             created_at bigint not null{xact}
-        )
+        );
+        create index change_created on change (created_at){xact_index}
 ";

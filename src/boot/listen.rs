@@ -103,7 +103,7 @@ fn bind(address: SocketAddr, shared: bool) -> std::io::Result<std::net::TcpListe
 }
 
 /// Takes the place of a socket that an earlier run left behind, never of a file of another kind.
-fn bind_unix(path: &Path) -> std::io::Result<std::os::unix::net::UnixListener> {
+pub(super) fn bind_unix(path: &Path) -> std::io::Result<std::os::unix::net::UnixListener> {
     if std::fs::symlink_metadata(path).is_ok_and(|meta| meta.file_type().is_socket())
         && std::os::unix::net::UnixStream::connect(path).is_err()
     {

@@ -9,8 +9,8 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use tokio_util::sync::CancellationToken;
 
+use super::listen::bind_unix;
 use crate::config::Listen;
 use crate::observe::metrics::metrics as metrics_registry;
 use crate::service::App;
@@ -40,16 +40,11 @@ struct Management {
     stage: Arc<Stage>,
 }
 
-/// Binds and serves until `stop`.
+/// Binds, and serves to the end of the process: who watches it sees the drain too.
 ///
 /// # Errors
 /// An address that cannot be bound, with the remedy.
-pub async fn start(
-    app: Arc<App>,
-    stage: Arc<Stage>,
-    listen: &Listen,
-    stop: CancellationToken,
-) -> Result<String, String> {
+pub async fn start(app: Arc<App>, stage: Arc<Stage>, listen: &Listen) -> Result<String, String> {
     let router = Router::new()
         .route("/health/live", get(|| async { "ok\n" }))
         .route("/health/started", get(started))
@@ -65,17 +60,12 @@ pub async fn start(
         Listen::Tcp(address) => {
             let listener = tokio::net::TcpListener::bind(address).await.map_err(refused)?;
             let actual = listener.local_addr().map_err(refused)?;
-            tokio::spawn(
-                async move { axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await },
-            );
+            tokio::spawn(async move { axum::serve(listener, router).await });
             Ok(format!("http://{actual}"))
         }
         Listen::Unix(path) => {
-            let _ = std::fs::remove_file(path);
-            let listener = tokio::net::UnixListener::bind(path).map_err(refused)?;
-            tokio::spawn(
-                async move { axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await },
-            );
+            let listener = bind_unix(path).and_then(tokio::net::UnixListener::from_std).map_err(refused)?;
+            tokio::spawn(async move { axum::serve(listener, router).await });
             Ok(format!("unix:{}", path.display()))
         }
     }
@@ -109,7 +99,8 @@ fn verdict(good: bool, why: &str) -> Response {
     }
 }
 
-async fn metrics() -> Response {
+async fn metrics(State(management): State<Management>) -> Response {
+    management.app.store.measure();
     let text = metrics_registry().render();
     ([(CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
 }

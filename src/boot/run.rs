@@ -4,8 +4,11 @@ use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::management::Stage;
@@ -34,11 +37,19 @@ pub fn server(config: Config) -> Result<(), Failure> {
         .map_err(|error| Failure::Internal(format!("no runtime: {error}")))?;
     let outcome = runtime.block_on(live(config, &access));
     access.flush();
-    runtime.shutdown_timeout(std::time::Duration::from_secs(5));
+    runtime.shutdown_timeout(LAST_WORK);
     outcome
 }
 
+/// The set-up link's file in the data folder.
+const LINK_FILE: &str = "setup-link";
+
+/// How long background work may take to notice the end.
+const LAST_WORK: Duration = Duration::from_secs(5);
+
 async fn live(config: Config, access: &AccessLog) -> Result<(), Failure> {
+    let mut signals =
+        Signals::listen().map_err(|error| Failure::Internal(format!("signals cannot be heard: {error}")))?;
     let app = Arc::new(build::app(config, build::Purpose::Serve).await?);
     first::prepare(&app).await?;
     // Complete sets of what ended before the first request: revocation never fails open.
@@ -46,27 +57,28 @@ async fn live(config: Config, access: &AccessLog) -> Result<(), Failure> {
     let stop = CancellationToken::new();
     let stage = Arc::new(Stage::default());
     let tasks = background::start(&app, &stop);
-    let serving = serve(&app, &stage, access, &stop).await;
-    let outcome = match serving {
+    let outcome = match serve(&app, &stage, access, &stop).await {
         Ok(threads) => {
-            stage.start();
-            announce(&app).await?;
-            wait_for_end(&stop).await;
-            tracing::info!("draining");
-            stage.drain();
-            stop.cancel();
-            // Threads join on a blocking thread: this runtime's tasks go on meanwhile.
-            let joined =
-                tokio::task::spawn_blocking(move || threads.into_iter().for_each(|thread| drop(thread.join())));
-            let _ = joined.await;
-            Ok(())
+            let link = set_up_link(&app).await;
+            if let Ok(link) = &link {
+                // Whoever waits for this finds everything in its place, the set-up link too.
+                stage.start();
+                announce(&app, link.as_deref());
+                tokio::select! {
+                    () = signals.next() => {}
+                    // A serving thread that gave up.
+                    () = stop.cancelled() => {}
+                }
+            }
+            drain(&app, &stage, &stop, threads, &mut signals).await;
+            link.map(drop)
         }
-        Err(failure) => {
-            stop.cancel();
-            Err(failure)
-        }
+        Err(failure) => Err(failure),
     };
-    tasks.wait().await;
+    stop.cancel();
+    if tokio::time::timeout(LAST_WORK, tasks.wait()).await.is_err() {
+        tracing::warn!("background work was still under way at the end");
+    }
     if let Err(error) = app.store.batch().flush().await {
         tracing::error!(%error, "the batched writer could not be flushed");
     }
@@ -74,12 +86,50 @@ async fn live(config: Config, access: &AccessLog) -> Result<(), Failure> {
     outcome
 }
 
+/// Says "not ready" first and closes the door after a while, so that load balancers look away before
+/// anybody is turned away; then waits for open requests. Told a second time, it ends at once.
+async fn drain(
+    app: &App,
+    stage: &Stage,
+    stop: &CancellationToken,
+    threads: Vec<JoinHandle<()>>,
+    signals: &mut Signals,
+) {
+    tracing::info!("draining");
+    stage.drain();
+    let calmly = async {
+        tokio::select! {
+            () = rest(app.config.limits.drain_delay) => {}
+            () = stop.cancelled() => {}
+        }
+        stop.cancel();
+        // Threads join on a thread of their own, which a second signal can leave behind.
+        let (done, joined) = oneshot::channel();
+        std::thread::spawn(move || {
+            for thread in threads {
+                let _ = thread.join();
+            }
+            let _ = done.send(());
+        });
+        let _ = joined.await;
+    };
+    tokio::select! {
+        () = calmly => tracing::info!("drained"),
+        () = signals.next() => tracing::warn!("told to end a second time: open requests are cut"),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the end of the process waits for others in real time")]
+async fn rest(time: Duration) {
+    tokio::time::sleep(time).await;
+}
+
 async fn serve(
     app: &Arc<App>,
     stage: &Arc<Stage>,
     access: &AccessLog,
     stop: &CancellationToken,
-) -> Result<Vec<std::thread::JoinHandle<()>>, Failure> {
+) -> Result<Vec<JoinHandle<()>>, Failure> {
     let server = &app.config.server;
     let settings = FrontSettings {
         public_url: server.public_url.as_str().to_owned(),
@@ -87,27 +137,48 @@ async fn serve(
         dev: app.config.dev,
     };
     let front = Front::new(app.clone(), router::build(app, app.config.dev), settings, Some(access.clone()));
-    management::start(app.clone(), stage.clone(), &server.management, stop.clone()).await.map_err(Failure::Config)?;
+    management::start(app.clone(), stage.clone(), &server.management).await.map_err(Failure::Config)?;
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     listen::start(&front, &server.listen, cores, &app.config.limits, stop).map_err(Failure::Config)
 }
 
-/// SIGTERM or SIGINT, or a serving thread that gave up.
-async fn wait_for_end(stop: &CancellationToken) {
-    let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
-    else {
-        stop.cancelled().await;
-        return;
-    };
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-        () = stop.cancelled() => {}
+/// What asks for the end: SIGTERM, SIGINT.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
     }
 }
 
+/// Makes the link for the first administrator, while there never was one, and keeps it in its file.
+async fn set_up_link(app: &App) -> Result<Option<String>, Failure> {
+    if app.config.dev {
+        return Ok(None);
+    }
+    let path = app.config.server.data_dir.join(LINK_FILE);
+    let Some(secret) = setup::make_link(app, app.clock.now()).await? else {
+        // One that is spent, or too late, would only puzzle whoever finds it.
+        let _ = std::fs::remove_file(&path);
+        return Ok(None);
+    };
+    let link = format!("{}/setup/{}", app.config.server.public_url.as_str(), secret.expose());
+    keep_link(&path, &link).map_err(|error| Failure::Config(format!("{}: {error}", path.display())))?;
+    Ok(Some(link))
+}
+
 /// Says where everything is.
-async fn announce(app: &App) -> Result<(), Failure> {
+fn announce(app: &App, link: Option<&str>) {
     let issuer = app.config.server.public_url.as_str();
     tracing::info!(issuer, "ready");
     if app.config.dev {
@@ -122,20 +193,17 @@ async fn announce(app: &App) -> Result<(), Failure> {
             demo::PASSWORD,
             app.config.server.management,
         ));
-        return Ok(());
+        return;
     }
     say::note(&format!("Doorward is running. Issuer: {issuer}"));
-    let Some(secret) = setup::make_link(app, app.clock.now()).await? else { return Ok(()) };
-    let link = format!("{issuer}/setup/{}", secret.expose());
-    let path = app.config.server.data_dir.join("setup-link");
-    keep_link(&path, &link).map_err(|error| Failure::Config(format!("{}: {error}", path.display())))?;
+    let Some(link) = link else { return };
     // Never in the log: only to a person's terminal and into a file of this user.
     if say::person_reads() {
         say::note(&format!("Nobody administers this yet. Within 30 minutes, open {link}"));
     } else {
+        let path = app.config.server.data_dir.join(LINK_FILE);
         say::note(&format!("Nobody administers this yet. The set-up link is in {}", path.display()));
     }
-    Ok(())
 }
 
 fn keep_link(path: &Path, link: &str) -> std::io::Result<()> {

@@ -45,8 +45,16 @@ const CONNECTIONS: Key = Key {
     meaning: "Open connections at most; further ones wait in the kernel",
     secret: false,
 };
+const DRAIN_DELAY: Key = Key {
+    name: "limits.drain_delay_ms",
+    kind: Kind::Integer,
+    default: "5000",
+    allowed: "0 to 60000",
+    meaning: "How long the server still takes connections after SIGTERM while `/health/ready` says no, so that load balancers look away first; with `--dev` 0 unless set",
+    secret: false,
+};
 
-pub(super) const KEYS: &[&Key] = &[&BODY, &HEADER, &HEADER_TIMEOUT, &REQUEST_TIMEOUT, &CONNECTIONS];
+pub(super) const KEYS: &[&Key] = &[&BODY, &HEADER, &HEADER_TIMEOUT, &REQUEST_TIMEOUT, &CONNECTIONS, &DRAIN_DELAY];
 
 /// The settings of this section.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,6 +69,8 @@ pub struct Limits {
     pub request_timeout: Duration,
     /// Open connections.
     pub connections: usize,
+    /// Time between "not ready" and closed listeners.
+    pub drain_delay: Duration,
 }
 
 impl Limits {
@@ -70,12 +80,15 @@ impl Limits {
         let header_timeout = reader.integer(&HEADER_TIMEOUT, 1000..=120_000);
         let request_timeout = reader.integer(&REQUEST_TIMEOUT, 1000..=120_000);
         let connections = reader.integer(&CONNECTIONS, 16_u32..=1_000_000);
+        let no_delay = reader.dev && !reader.is_set(&DRAIN_DELAY);
+        let drain_delay = reader.integer(&DRAIN_DELAY, 0..=60_000);
         Some(Self {
             body: usize::from(body?) * 1024,
             header: usize::from(header?) * 1024,
             header_timeout: Duration::from_millis(header_timeout?),
             request_timeout: Duration::from_millis(request_timeout?),
             connections: usize::try_from(connections?).ok()?,
+            drain_delay: if no_delay { Duration::ZERO } else { Duration::from_millis(drain_delay?) },
         })
     }
 }

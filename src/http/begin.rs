@@ -111,7 +111,7 @@ async fn check(call: &Call, query: &str) -> Result<Checked, Error> {
         (Outcome::Request(_), None) => {
             return Err(Error::Internal("a request without a client passed its checks".to_owned()));
         }
-        (Outcome::Page(refusal), _) => Checked::Answered(page::refused(call, &refusal)),
+        (Outcome::Page(refusal), _) => Checked::Answered(page::refused_request(call, &refusal, &params)),
         (Outcome::Redirect(error), client) => {
             let title = client.as_ref().map_or("", |client| client.title()).to_owned();
             Checked::Answered(answer::error(call, &error, &title))

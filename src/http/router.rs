@@ -143,7 +143,6 @@ where
 }
 
 /// The router of the table.
-#[must_use]
 pub fn build(app: &Arc<App>, dev: bool) -> Router {
     let mut router = Router::new();
     let mut known: Vec<Known> = Vec::new();
@@ -152,6 +151,7 @@ pub fn build(app: &Arc<App>, dev: bool) -> Router {
             Some(known) => known.allow = format!("{}, {}", known.allow, allowed(&row.method)),
             None => known.push(Known {
                 path: row.path,
+                audience: row.audience,
                 dialect: row.dialect,
                 cors: row.cors,
                 allow: allowed(&row.method).to_owned(),
@@ -170,18 +170,22 @@ pub fn build(app: &Arc<App>, dev: bool) -> Router {
         let endpoint = move |request: Request<Body>| preflight(app.clone(), cors, request);
         router = router.route(known.path, on(MethodFilter::OPTIONS, endpoint));
     }
-    let (app, known) = (app.clone(), Arc::new(known));
+    let (app, elsewhere, known) = (app.clone(), app.clone(), Arc::new(known));
     router
         .method_not_allowed_fallback(move |request: Request<Body>| {
-            let known = known.clone();
-            async move { wrong_method(&known, &request) }
+            let (app, known) = (elsewhere.clone(), known.clone());
+            async move { wrong_method(app, &known, request) }
         })
-        .fallback(move |request: Request<Body>| missing(app.clone(), request))
+        .fallback(move |request: Request<Body>| {
+            let app = app.clone();
+            async move { missing(app, request) }
+        })
 }
 
 /// What a path takes, for those who ask wrongly.
 struct Known {
     path: &'static str,
+    audience: Audience,
     dialect: Dialect,
     cors: Cors,
     allow: String,
@@ -193,16 +197,17 @@ async fn preflight(app: Arc<App>, cors: Cors, request: Request<Body>) -> Respons
     cors.preflight(allowed)
 }
 
-fn wrong_method(known: &[Known], request: &Request<Body>) -> Response<Body> {
+fn wrong_method(app: Arc<App>, known: &[Known], request: Request<Body>) -> Response<Body> {
     let found = known.iter().find(|known| matches(known.path, request.uri().path()));
     match (found, request.extensions().get::<Ctx>()) {
+        (Some(known), Some(ctx)) if known.audience != Audience::Realm && !ctx.site.main => missing(app, request),
         (Some(known), Some(ctx)) if known.dialect == Dialect::Page => page::method_not_allowed(ctx, &known.allow),
         (Some(known), _) => oauth::method_not_allowed(&known.allow),
         _ => plain(http::StatusCode::METHOD_NOT_ALLOWED, "This address does not take this method."),
     }
 }
 
-async fn missing(app: Arc<App>, request: Request<Body>) -> Response<Body> {
+fn missing(app: Arc<App>, request: Request<Body>) -> Response<Body> {
     let (head, body) = request.into_parts();
     let Some(ctx) = head.extensions.get::<Ctx>().cloned() else {
         return plain(http::StatusCode::NOT_FOUND, "There is nothing at this address.");

@@ -248,7 +248,7 @@ async fn a_garbage_authorization_header_is_a_refusal_everywhere_and_never_a_faul
     let op = Op::start().await;
     let long = format!("Basic {}", "A".repeat(9_000));
     let headers = [
-        "".to_owned(),
+        String::new(),
         "Basic".to_owned(),
         "Basic ".to_owned(),
         "Basic !!!!".to_owned(),
@@ -319,7 +319,9 @@ async fn only_a_form_is_read_whatever_its_case_and_parameters() {
         given(&op.raw("POST", "/token", &[("authorization", &authorization), ("content-type", media)], body).await);
     }
     let json = r#"{"grant_type":"client_credentials"}"#;
-    for (media, body) in [("application/json", json), ("text/plain", body), ("multipart/form-data; boundary=x", "--x--"), ("", body)] {
+    for (media, body) in
+        [("application/json", json), ("text/plain", body), ("multipart/form-data; boundary=x", "--x--"), ("", body)]
+    {
         let headers = [("authorization", &*authorization), ("content-type", media)];
         refused(&op.raw("POST", "/token", &headers, body).await, 400, "invalid_request");
     }

@@ -13,8 +13,8 @@ use crate::kit::flow::{
 };
 use crate::kit::op::Op;
 use crate::kit::token::{
-    assert_alive, assert_dead, db_audit, db_delete_client, db_delete_user, db_disable, db_grant, db_set_password, given,
-    redeem_at_once, refused, works,
+    assert_alive, assert_dead, db_audit, db_delete_client, db_delete_user, db_disable, db_grant, db_set_password,
+    given, redeem_at_once, refused, works,
 };
 
 /// A redemption with these fields changed; an empty value removes.
@@ -305,7 +305,11 @@ async fn an_outstanding_code_survives_a_restart_and_is_still_good_once() {
 #[tokio::test]
 async fn a_code_request_must_be_well_formed() {
     let op = Op::start().await;
-    refused(&post_as(&op, WEB, "/token", &[("grant_type", "authorization_code"), ("code", "")]).await, 400, "invalid_request");
+    refused(
+        &post_as(&op, WEB, "/token", &[("grant_type", "authorization_code"), ("code", "")]).await,
+        400,
+        "invalid_request",
+    );
     let code = code(&mut op.browser(), WEB, "openid").await;
     let fields = [("grant_type", "authorization_code"), ("code", &*code), ("code", &*code)];
     refused(&post_as(&op, WEB, "/token", &fields).await, 400, "invalid_request");

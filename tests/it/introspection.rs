@@ -35,8 +35,20 @@ async fn its_client_and_the_server_of_its_audience_see_a_token_and_nobody_else()
     let sub = db_user(&op, "alice").await.sub;
     for caller in [WEB, API] {
         let seen = introspect(&op, caller, access).await;
-        let expected =
-            ["acr", "active", "aud", "auth_time", "client_id", "exp", "iat", "iss", "jti", "scope", "sub", "token_type"];
+        let expected = [
+            "acr",
+            "active",
+            "aud",
+            "auth_time",
+            "client_id",
+            "exp",
+            "iat",
+            "iss",
+            "jti",
+            "scope",
+            "sub",
+            "token_type",
+        ];
         assert_eq!(names(&seen), expected, "{}", caller.id);
         assert_eq!((&seen["active"], &seen["aud"]), (&json!(true), &json!(["https://api.example", op.public_url])));
         assert_eq!((text(&seen, "sub"), text(&seen, "client_id"), text(&seen, "scope")), (&*sub, "web", "openid read"));
@@ -128,7 +140,10 @@ async fn what_is_no_token_of_ours_is_inactive_whatever_it_is() {
     ] {
         let answer = post_as(&op, WEB, "/introspect", &[("token", token)]).await;
         assert_eq!(answer.status, 200, "{} of {} bytes", answer.body, token.len());
-        assert_eq!((answer.header("content-type"), answer.header("cache-control")), (Some("application/json"), Some("no-store")));
+        assert_eq!(
+            (answer.header("content-type"), answer.header("cache-control")),
+            (Some("application/json"), Some("no-store"))
+        );
         assert_eq!(answer.json(), inactive());
     }
 }

@@ -82,7 +82,8 @@ async fn signed_in(op: &Op, user: &User) -> SessionId {
         first_seen_at: now,
         last_seen_at: now,
     };
-    let mut audit = Scribe::operator(&op.app, user.realm, now).audit(doorward::domain::model::audit::AuditKind::SignedIn);
+    let mut audit =
+        Scribe::operator(&op.app, user.realm, now).audit(doorward::domain::model::audit::AuditKind::SignedIn);
     audit.id = EventId::from_uuid(op.app.entropy.uuid("test", now));
     let epoch = user.credential_epoch;
     let open = OpenSession { session, device, user_epoch: epoch, replaces: None, audit };
@@ -107,7 +108,8 @@ async fn what_is_applied_is_not_applied_again_and_its_export_changes_nothing() {
     }
     // The same again under another name.
     let copy = text.replacen("realm: main", "realm: copy", 1);
-    let copy: String = copy.lines().filter(|line| !line.trim_start().starts_with("sub:")).fold(String::new(), |a, b| a + b + "\n");
+    let copy: String =
+        copy.lines().filter(|line| !line.trim_start().starts_with("sub:")).fold(String::new(), |a, b| a + b + "\n");
     assert!(told(&op, &copy, false).await.contains(&"create user alice".to_owned()));
     assert_eq!(told(&op, &copy, true).await, Vec::<String>::new());
 }
@@ -133,7 +135,10 @@ async fn nothing_is_written_when_something_cannot_be() {
     let op = Op::start().await;
     let yaml = "realm: main\nroles: [{name: fresh}]\nusers:\n  - {username: carol, groups: [nowhere]}\n";
     let Err(Failure::Faults(faults)) = applied(&op, yaml, false).await else { panic!("no fault") };
-    assert_eq!(faults[0].to_string(), "t.yaml:4: user carol: groups: there is no group /nowhere, neither stored nor in this file");
+    assert_eq!(
+        faults[0].to_string(),
+        "t.yaml:4: user carol: groups: there is no group /nowhere, neither stored nor in this file"
+    );
     let clash = "realm: main\nroles: [{name: fresh}]\nusers:\n  - {username: Alice@Example.com}\n";
     let Err(Failure::Faults(faults)) = applied(&op, clash, false).await else { panic!("no fault") };
     assert!(faults[0].to_string().contains("already means the user alice"), "{faults:?}");
@@ -151,7 +156,10 @@ async fn disabling_a_person_ends_what_she_has_and_is_told() {
     let op = Op::start().await;
     let alice = person(&op, "alice").await;
     let session = signed_in(&op, &alice).await;
-    assert_eq!(told(&op, "realm: main\nusers: [{username: alice, enabled: false}]", false).await, ["update user alice"]);
+    assert_eq!(
+        told(&op, "realm: main\nusers: [{username: alice, enabled: false}]", false).await,
+        ["update user alice"]
+    );
     assert_eq!(end_of(&op, &alice, session).await, Some(EndReason::UserDisabled));
     let after = person(&op, "alice").await;
     assert!(!after.enabled && after.credential_epoch > alice.credential_epoch);
@@ -167,7 +175,9 @@ async fn a_new_password_hash_ends_what_was_signed_in_with_the_old_one() {
     let (alice, bob) = (person(&op, "alice").await, person(&op, "bob").await);
     let session = signed_in(&op, &alice).await;
     let phc = "$argon2id$v=19$m=64,t=1,p=1$c29tZXNhbHRzb21l$RdescudvJCsgt3ub+b4dWRWJTmaaJObGRdescudvJCs";
-    let yaml = format!("realm: main\nusers: [{{username: alice, password: {{hash: \"{phc}\"}}}}, {{username: bob, password: {{value: \"another long password\"}}}}]");
+    let yaml = format!(
+        "realm: main\nusers: [{{username: alice, password: {{hash: \"{phc}\"}}}}, {{username: bob, password: {{value: \"another long password\"}}}}]"
+    );
     assert_eq!(told(&op, &yaml, false).await, ["update user alice"]);
     assert_eq!(end_of(&op, &alice, session).await, Some(EndReason::CredentialChanged));
     assert!(events(&op, alice.realm).await.contains(&(EventKind::PasswordChanged, alice.id)));
@@ -217,6 +227,7 @@ async fn a_client_secret_is_kept_replaced_and_rotated() {
     assert_eq!(live().await, [hash("web-secret-0123456789abcdef")]);
     told(&op, "realm: main\nclients: [{client_id: web, client_secret: another-secret}]", false).await;
     assert_eq!(live().await, [hash("another-secret")]);
+    op.clock.advance(Span::secs(1).get());
     let web = admin::client::find(&op.app, &main, "web").await.expect("read").expect("a client");
     let new = admin::client::rotate_secret(&op.app, &main, &web, Some(Span::hours(1).get())).await.expect("rotated");
     assert!(new.expose().starts_with("dwc_"));
@@ -242,7 +253,11 @@ async fn resolved(op: &Op, yaml: &str, env: &[(&str, &str)], pass: Option<&str>)
     let mut secrets = LocalSecrets::new(&op.app, env, pass).await.expect("read");
     let mut realms = declared(yaml);
     let faults: Vec<_> = realms.iter_mut().flat_map(|realm| file::resolve(realm, &mut secrets)).collect();
-    if faults.is_empty() { Ok(realms) } else { Err(faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")) }
+    if faults.is_empty() {
+        Ok(realms)
+    } else {
+        Err(faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+    }
 }
 
 #[tokio::test]
@@ -255,7 +270,7 @@ async fn references_to_secrets_are_resolved_only_where_they_may_be() {
         path.display().to_string()
     };
     let good = write("good", b"secret-in-a-file\n");
-    let large = write("large", &[b'x'; 70_000]);
+    let large = write("large", &vec![b'x'; 70_000]);
     let inside = op.app.config.server.data_dir.join("inside");
     std::fs::write(&inside, "secret-in-data-dir").expect("written");
     let client = |at: &str| format!("realm: main\nclients: [{{client_id: web, secret_ref: \"{at}\"}}]");

@@ -190,7 +190,9 @@ async fn the_request_must_be_a_post_with_a_token() {
         let answer = op.raw(method, "/revoke?token=x", &[], "").await;
         assert_eq!((answer.status.as_u16(), answer.header("allow")), (405, Some("POST")), "{method}");
     }
-    for path in ["/.well-known/openid-configuration", "/.well-known/oauth-authorization-server", "/.well-known/jwks.json"] {
+    for path in
+        ["/.well-known/openid-configuration", "/.well-known/oauth-authorization-server", "/.well-known/jwks.json"]
+    {
         let (get, head) = (op.get(path, &[]).await, op.raw("HEAD", path, &[], "").await);
         assert_eq!((get.status.as_u16(), head.status.as_u16(), head.body.as_str()), (200, 200, ""), "{path}");
         let kept = |answer: &Answer| {

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::kit::browser::{Answer, Browser};
 use crate::kit::flow::{
-    API, Client, OPAQUE, STRANGER, VERIFIER, WEB, authorize, code, code_answer, decode, introspect, post_as, redeem, text,
-    userinfo,
+    API, Client, OPAQUE, STRANGER, VERIFIER, WEB, authorize, code, code_answer, decode, introspect, post_as, redeem,
+    text, userinfo,
 };
 use crate::kit::op::Op;
 use crate::kit::token::{given, names, refused, seconds, signed_in, signed_in_with, verified, works};
@@ -30,7 +30,10 @@ async fn an_access_token_has_the_form_of_rfc_9068() {
     assert_eq!((claims["iat"].as_i64(), claims["exp"].as_i64()), (Some(now), Some(now + 300)));
     assert_eq!((text(&claims, "iss"), text(&claims, "aud")), (op.public_url.as_str(), op.public_url.as_str()));
     assert_eq!((text(&claims, "client_id"), text(&claims, "scope")), ("web", "openid profile"));
-    assert_eq!((text(&claims, "acr"), &claims["amr"], claims["auth_time"].as_i64()), ("aal1", &json!(["pwd"]), Some(now)));
+    assert_eq!(
+        (text(&claims, "acr"), &claims["amr"], claims["auth_time"].as_i64()),
+        ("aal1", &json!(["pwd"]), Some(now))
+    );
     let (_, id_claims) = verified(&op, text(&tokens, "id_token")).await;
     assert_eq!((&claims["sub"], &claims["sid"]), (&id_claims["sub"], &id_claims["sid"]));
 }
@@ -51,8 +54,7 @@ async fn an_id_token_says_who_when_and_how_and_nothing_about_the_person() {
     let tokens = signed_in_with(&op, &mut op.browser(), "openid profile email address phone roles groups").await;
     let (header, claims) = verified(&op, text(&tokens, "id_token")).await;
     assert_eq!((text(&header, "alg"), text(&header, "typ")), ("RS256", "JWT"));
-    let expected =
-        ["acr", "amr", "at_hash", "aud", "auth_time", "azp", "exp", "iat", "iss", "nonce", "sid", "sub"];
+    let expected = ["acr", "amr", "at_hash", "aud", "auth_time", "azp", "exp", "iat", "iss", "nonce", "sid", "sub"];
     assert_eq!(names(&claims), expected, "no nbf (B-55), no scope claims");
     let now = seconds(&op);
     assert_eq!((claims["iat"].as_i64(), claims["exp"].as_i64()), (Some(now), Some(now + 300)));
@@ -98,14 +100,16 @@ fn at_hash(alg: &str, access_token: &str) -> String {
 async fn each_algorithm_signs_and_hashes_as_registered() {
     let op = Op::start().await;
     for (alg, bytes) in [("RS256", 16), ("PS256", 16), ("ES256", 16), ("EdDSA", 32)] {
-        op.apply(&format!("realm: main\nclients:\n  - {{ client_id: web, id_token_signed_response_alg: {alg} }}\n")).await;
+        op.apply(&format!("realm: main\nclients:\n  - {{ client_id: web, id_token_signed_response_alg: {alg} }}\n"))
+            .await;
         let tokens = signed_in(&op).await;
         let (header, claims) = verified(&op, text(&tokens, "id_token")).await;
         assert_eq!(text(&header, "alg"), alg);
         assert_eq!(text(&claims, "at_hash"), at_hash(alg, text(&tokens, "access_token")));
         assert_eq!(URL_SAFE_NO_PAD.decode(text(&claims, "at_hash")).unwrap().len(), bytes, "{alg}");
         // An opaque access token is hashed in the same way.
-        op.apply(&format!("realm: main\nclients:\n  - {{ client_id: opaque, id_token_signed_response_alg: {alg} }}\n")).await;
+        op.apply(&format!("realm: main\nclients:\n  - {{ client_id: opaque, id_token_signed_response_alg: {alg} }}\n"))
+            .await;
         let code = code(&mut op.browser(), OPAQUE, "openid").await;
         let tokens = given(&redeem(&op, OPAQUE, &code).await);
         let (_, claims) = verified(&op, text(&tokens, "id_token")).await;
@@ -135,7 +139,10 @@ async fn an_opaque_token_is_read_by_nobody_else_and_works_the_same() {
     assert!(!String::from_utf8_lossy(&sealed).contains("openid"), "sealed");
     assert_eq!(userinfo(&op, access).await.json()["name"], "Alice Adams");
     let seen = introspect(&op, OPAQUE, access).await;
-    assert_eq!((text(&seen, "client_id"), text(&seen, "scope"), text(&seen, "iss")), ("opaque", "openid profile", op.public_url.as_str()));
+    assert_eq!(
+        (text(&seen, "client_id"), text(&seen, "scope"), text(&seen, "iss")),
+        ("opaque", "openid profile", op.public_url.as_str())
+    );
     for at in [0, 3, 4, 40, access.len() - 1] {
         let mut other = access.to_owned().into_bytes();
         other[at] = if other[at] == b'A' { b'B' } else { b'A' };
@@ -212,7 +219,13 @@ async fn a_token_that_anybody_could_have_made_is_no_token() {
     let (header, claims) = decode(access);
     let signature = URL_SAFE_NO_PAD.decode(access.rsplit('.').next().unwrap()).unwrap();
     let mut all = anybodys(&jwks, &header, &claims, &signature);
-    all.extend([format!("{access}="), format!("{access}."), format!(".{access}"), access.to_lowercase(), access.replace('.', "..")]);
+    all.extend([
+        format!("{access}="),
+        format!("{access}."),
+        format!(".{access}"),
+        access.to_lowercase(),
+        access.replace('.', ".."),
+    ]);
     for forged in &all {
         let answer = userinfo(&op, forged).await;
         assert_eq!(answer.status, 401, "{forged}: {}", answer.body);
@@ -314,7 +327,9 @@ async fn a_token_request_may_narrow_to_one_resource_and_its_scopes() {
     assert_eq!(aud(&both), json!([HOST, DEEP, op.public_url]), "narrowing touched only that token");
     let one = given(&refresh(HOST, text(&both, "refresh_token").to_owned()).await);
     assert_eq!((aud(&one), text(&one, "scope")), (json!(HOST), "openid read"));
-    for wrong in ["https://other.example", "https://api.example", "https://mcp.example.com/mcp/", "https://x.example/#f"] {
+    for wrong in
+        ["https://other.example", "https://api.example", "https://mcp.example.com/mcp/", "https://x.example/#f"]
+    {
         refused(&refresh(wrong, text(&one, "refresh_token").to_owned()).await, 400, "invalid_target");
     }
 }

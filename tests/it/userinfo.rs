@@ -166,7 +166,11 @@ async fn another_body_than_a_form_is_refused() {
         let answer = op.raw("POST", "/userinfo", &[("content-type", media)], &body).await;
         challenged(&answer, 400, Some("invalid_request"));
     }
-    challenged(&op.raw("POST", "/userinfo", &[("content-type", FORM)], &"a".repeat(70_000)).await, 400, Some("invalid_request"));
+    challenged(
+        &op.raw("POST", "/userinfo", &[("content-type", FORM)], &"a".repeat(70_000)).await,
+        400,
+        Some("invalid_request"),
+    );
 }
 
 #[tokio::test]

@@ -2,11 +2,13 @@
 //! compared as strings, nothing decoded, folded or normalised, and appended to without touching what
 //! stands there. What may be registered at all is in [`registrable`].
 
+mod difference;
 pub mod registrable;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use url::Url;
 
+pub use difference::difference;
 pub use registrable::{RedirectUriFault, check_post_logout, check_registrable};
 
 /// Hosts whose port is free (RFC 8252 section 7.3; RFC 9700 section 2.1 words it as localhost). None

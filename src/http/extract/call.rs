@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::body::{Body, Bytes};
 use http::header::{HeaderMap, HeaderName};
 use http::request::Parts;
+use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 
 use super::body::{self, BodyFault};
 use crate::context::Ctx;
@@ -12,6 +13,27 @@ use crate::domain::protocol::params::Params;
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::http::cookies::Cookie;
 use crate::service::{App, Error};
+
+/// What a query may hold besides letters and digits (RFC 3986 section 3.4), `%` included: it is encoded
+/// already.
+const IN_QUERY: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'<')
+    .add(b'>')
+    .add(b'\\')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+
+/// Form-encoded bytes as the query of an address.
+#[must_use]
+pub fn as_query(form: &[u8]) -> String {
+    percent_encode(form, IN_QUERY).to_string()
+}
 
 /// A request with its circumstances. The body is read at most once, within the row's limit.
 pub struct Call {
@@ -88,6 +110,18 @@ impl Call {
                 Err(Error::refused(OauthCode::InvalidRequest, "body_broken", "the body could not be read"))
             }
         }
+    }
+
+    /// The form as the query of an address: bytes that an address cannot hold are percent-encoded, so
+    /// that it reads there exactly as it would have been read here.
+    ///
+    /// # Errors
+    /// As [`Self::form`].
+    pub async fn form_as_query(&self) -> Result<String, Error> {
+        let body = self.raw_form().await?;
+        // What cannot be read at all is refused before it goes anywhere.
+        Params::parse(&body)?;
+        Ok(as_query(&body))
     }
 
     /// The headers.

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use axum::body::Body;
 use http::Response;
 
-use crate::domain::protocol::params::Params;
 use crate::http::begin::begin;
 use crate::http::extract::call::Call;
 use crate::http::render::redirect;
@@ -27,10 +26,7 @@ pub async fn get(call: Arc<Call>) -> Result<Response<Body>, Error> {
 /// # Errors
 /// When the request cannot be kept.
 pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
-    let body = call.raw_form().await?;
-    // Read once here, so that what cannot be read at all is refused before it is stored.
-    Params::parse(&body)?;
-    let query = String::from_utf8_lossy(&body);
+    let query = call.form_as_query().await?;
     let handle = start::hand_over(&call.app, &call.ctx, &query).await?;
     Ok(redirect::see_other(&format!("{}?request={handle}", call.ctx.site.path("/login/start"))))
 }

@@ -30,7 +30,7 @@ pub async fn get(call: Arc<Call>) -> Result<Response<Body>, Error> {
 /// # Errors
 /// When facts cannot be read.
 pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
-    let body = String::from_utf8_lossy(&call.raw_form().await?).into_owned();
+    let body = call.form_as_query().await?;
     if provenance(&call) != Provenance::Ours {
         return Ok(redirect::see_other(&format!("{}?{body}", call.ctx.site.path("/logout"))));
     }

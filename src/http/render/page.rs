@@ -7,17 +7,19 @@ use http::header::{
     SET_COOKIE,
 };
 use http::{Method, Response, StatusCode};
+use percent_encoding::{CONTROLS, utf8_percent_encode};
 
 use super::note::Note;
 use crate::context::Ctx;
 use crate::domain::model::client::Client;
+use crate::domain::protocol::params::Params;
 use crate::domain::protocol::refusal::Refusal;
 use crate::http::cookies::Cookie;
 use crate::http::extract::call::Call;
-use crate::http::page::text::Language;
 use crate::http::page::text::negotiate;
+use crate::http::page::text::{Key, Language};
 use crate::http::page::{
-    BusyPage, Chrome, ClientHeader, DetailLine, ErrorPage, Fault, LanguageLink, broken, clean_title,
+    Back, BusyPage, Chrome, ClientHeader, DetailLine, ErrorPage, Fault, LanguageLink, broken, clean_title,
 };
 use crate::service::{Error, logo};
 
@@ -39,7 +41,7 @@ pub fn chrome(call: &Call, ui_locales: &[String]) -> Chrome {
     let ctx = &call.ctx;
     let now = language(call, ui_locales);
     let mut chrome = Chrome::new(now, ctx.site.static_base.clone(), clean_title(ctx.realm.title()));
-    chrome.domain = ctx.site.origin.split_once("://").map_or("", |(_, host)| host).to_owned();
+    ctx.site.origin.split_once("://").map_or("", |(_, host)| host).clone_into(&mut chrome.domain);
     chrome.request_id = ctx.request_id.to_string();
     if call.head.method == Method::GET && !call.path().starts_with("/authorize") {
         let supported = ctx.realm.settings.locales.supported.iter().filter_map(|tag| Language::from_tag(tag));
@@ -130,6 +132,13 @@ pub fn fault(
 ) -> Response<Body> {
     let mut page = ErrorPage::new(chrome(call, &[]), fault, call.ctx.now.to_rfc3339());
     page.detail = detail;
+    // No page without a way out; whether the cookie still counts is decided there.
+    page.chrome.sign_out = call.cookie(Cookie::Session).map(|_| call.ctx.site.path("/logout"));
+    if fault == Fault::FlowGone {
+        // The application is not known any more; the start page says how to go on.
+        let title = page.chrome.t(Key::ErrorOnward).to_owned();
+        page.onward = Some(Back { title, href: call.ctx.site.path("/") });
+    }
     let mut response = html(call, status, &page, &[]);
     response.extensions_mut().insert(Note { client: None, reason: Some(reason) });
     response
@@ -138,6 +147,13 @@ pub fn fault(
 /// A refused authorization or logout request that must not be answered by redirect.
 #[must_use]
 pub fn refused(call: &Call, refusal: &Refusal) -> Response<Body> {
+    refused_request(call, refusal, &Params::default())
+}
+
+/// As [`refused`], with what was sent: it is all that a developer can compare, since what is registered
+/// is shown to nobody here.
+#[must_use]
+pub fn refused_request(call: &Call, refusal: &Refusal, sent: &Params) -> Response<Body> {
     let kind = if refusal.reason.starts_with("client") {
         Fault::UnknownClient
     } else if refusal.reason.starts_with("redirect_uri") {
@@ -145,7 +161,21 @@ pub fn refused(call: &Call, refusal: &Refusal) -> Response<Body> {
     } else {
         Fault::Request
     };
-    fault(call, StatusCode::BAD_REQUEST, kind, refusal.reason, detail(refusal))
+    let mut lines = detail(refusal);
+    let named = ["client_id", "redirect_uri"].into_iter().filter_map(|name| Some((name, sent.get(name)?)));
+    lines.extend(named.map(|(name, value)| DetailLine { name: name.to_owned(), value: as_sent(value) }));
+    fault(call, StatusCode::BAD_REQUEST, kind, refusal.reason, lines)
+}
+
+/// A stranger's value as people may see it: what is not visible ASCII stands percent-encoded, since it
+/// could be invisible or turn the reading direction; long ones are cut.
+fn as_sent(value: &str) -> String {
+    const SHOWN: usize = 400;
+    let text = utf8_percent_encode(value, CONTROLS).to_string();
+    match text.get(..SHOWN) {
+        Some(start) if text.len() > SHOWN => format!("{start}…"),
+        _ => text,
+    }
 }
 
 /// The lines for the application's developer.

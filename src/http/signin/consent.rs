@@ -67,7 +67,8 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
             go(&call, &mut pending, Some(person)).await
         }
         "switch" => {
-            pending.flow.request.prompt.login = true;
+            // A choice of account: the present name is not offered again.
+            pending.flow.request.prompt.select_account = true;
             pending.flow.request.login_hint = None;
             pending.flow.fresh = None;
             flow::save(&call.app, &call.ctx, pending.browser, pending.handle, &pending.flow).await?;
@@ -94,7 +95,8 @@ async fn show(
     };
     let request = &pending.flow.request;
     let binding = Binding { form: "consent", browser: pending.browser, flow: Some(pending.handle), signed_in };
-    let chrome = page::chrome(call, &request.ui_locales);
+    let mut chrome = page::chrome(call, &request.ui_locales);
+    chrome.sign_out = Some(call.ctx.site.path("/logout"));
     let lines = |scopes: &[String]| -> Vec<ScopeLine> {
         scopes.iter().map(|scope| ScopeLine::of(chrome.lang, scope)).collect()
     };

@@ -10,6 +10,7 @@ use http::{Response, StatusCode};
 use super::{Lookup, Pending, Provenance, go, pending, provenance, set_cookie, signed_in};
 use crate::domain::model::secret::Secret;
 use crate::domain::model::span::Span;
+use crate::domain::protocol::authorize::AuthorizeRequest;
 use crate::domain::protocol::params::Params;
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::domain::signin::next_step::{Offer, Step};
@@ -170,6 +171,7 @@ async fn show(
     let request = &pending.flow.request;
     let binding = Binding { form: "login", browser: pending.browser, flow: Some(pending.handle), signed_in };
     let mut login = LoginPage::new(page::chrome(call, &request.ui_locales), call.ctx.site.path("/login"));
+    login.chrome.sign_out = signed_in.map(|_| call.ctx.site.path("/logout"));
     login.client = Some(page::client_header(call, &pending.client).await?);
     login.csrf = form::token(&call.app, &call.ctx, binding);
     login.flow = pending.handle.to_string();
@@ -178,11 +180,16 @@ async fn show(
     login.remember_checked = shown.remember;
     login.error = shown.error;
     login.cancel = true;
-    if signed_in.is_some() && shown.error.is_none() {
+    if shown.error.is_none() && signed_in.is_some_and(|person| is_confirmation(request, person)) {
         login.notice = Some(LoginNotice::Confirm);
     }
     let target = target::csp_source(&request.redirect_uri);
     Ok(page::html(call, status, &login, &[&target]))
+}
+
+/// Whether the person signed in is asked to prove herself again, rather than another one to sign in.
+fn is_confirmation(request: &AuthorizeRequest, person: &SignedIn) -> bool {
+    !request.prompt.select_account && request.hint_sub.as_ref().is_none_or(|sub| *sub == person.user.user.sub)
 }
 
 /// The browser lost its cookie: the same request begins again, the name stays filled in.
@@ -191,9 +198,18 @@ async fn restart(call: &Arc<Call>, query: &str, username: String) -> Result<Resp
         return begin::begin(call, query).await;
     }
     match begin::keep(call, query).await? {
-        begin::Kept::Pending { pending, cookie } => {
+        begin::Kept::Pending { mut pending, cookie } => {
+            // Only the browser's cookie may be lost, or another tab's may have replaced it: who is signed
+            // in goes on, and the form is bound to her all the same.
+            let signed_in = signed_in(call).await?;
+            if ask(call, &pending, signed_in.as_ref()).await?.is_none() {
+                let mut response = go(call, &mut pending, signed_in.as_ref()).await?;
+                set_cookie(&mut response, cookie);
+                return Ok(response);
+            }
             let shown = Shown { username, remember: false, error: Some(LoginError::NoCookie) };
-            let mut response = show(call, &pending, None, shown, StatusCode::UNPROCESSABLE_ENTITY).await?;
+            let mut response =
+                show(call, &pending, signed_in.as_ref(), shown, StatusCode::UNPROCESSABLE_ENTITY).await?;
             set_cookie(&mut response, cookie);
             Ok(response)
         }

@@ -8,7 +8,7 @@ use http::Response;
 use super::{Provenance, browser, provenance, signed_in};
 use crate::domain::protocol::logout::{Decision, Then};
 use crate::domain::protocol::params::Params;
-use crate::http::extract::call::Call;
+use crate::http::extract::call::{Call, as_query};
 use crate::http::oidc::logout::end_and_go;
 use crate::http::render::redirect;
 use crate::service::signin::form::{self, Binding};
@@ -20,7 +20,7 @@ use crate::service::{Error, logout};
 /// When the session cannot be ended.
 pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
     let form = call.form().await?;
-    let query = form.get("request").unwrap_or("").to_owned();
+    let query = as_query(form.get("request").unwrap_or("").as_bytes());
     // Where the person left off: the same question again, or the signed-out page.
     let again = || redirect::see_other(&format!("{}?{query}", call.ctx.site.path("/logout")));
     let (Some(browser), Some(person)) = (browser(&call), signed_in(&call).await?) else { return Ok(again()) };

@@ -26,17 +26,24 @@ pub struct Person {
 /// # Errors
 /// When they cannot be read.
 pub async fn person(app: &App, ctx: &Ctx, user: UserId, session: SessionId) -> Result<Person, Error> {
-    let models = app.store.models();
-    let user = models.user(ctx.realm.id, user).await?;
-    let mut found = models.session(ctx.realm.id, session).await?;
+    let user = app.store.models().user(ctx.realm.id, user).await?;
+    Ok(Person { user, session: self::session(app, ctx, session).await? })
+}
+
+/// The session, with its last use as the database knows it where that decides.
+///
+/// # Errors
+/// When it cannot be read.
+pub async fn session(app: &App, ctx: &Ctx, session: SessionId) -> Result<Option<Arc<Session>>, Error> {
+    let found = app.store.models().session(ctx.realm.id, session).await?;
     if let Some(cached) = &found
         && !cached.is_live(ctx.now)
         && cached.ended.is_none()
     {
         // Idle by what is remembered here: last-seen marks do not pass through read models.
-        found = repo::session::find(&app.store.read(), ctx.realm.id, session).await?.map(Arc::new);
+        return Ok(repo::session::find(&app.store.read(), ctx.realm.id, session).await?.map(Arc::new));
     }
-    Ok(Person { user, session: found })
+    Ok(found)
 }
 
 impl Person {

@@ -4,12 +4,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::facts;
 use crate::context::Ctx;
 use crate::domain::model::client::Client;
+use crate::domain::model::session::Session;
 use crate::domain::protocol::access_token::{self, AccessToken};
 use crate::domain::protocol::may_receive::{PersonFacts, SessionFacts, Subject, SubjectFacts, may_receive};
 use crate::domain::protocol::opaque_token::{self, OpaquePayload};
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
+use crate::domain::protocol::token::scope::OFFLINE_ACCESS;
 use crate::domain::protocol::token_text::{self, Shape};
 use crate::keys;
 use crate::seal::Purpose;
@@ -48,12 +51,15 @@ pub async fn live(app: &App, ctx: &Ctx, text: &str) -> Result<Live, Error> {
     }
     let client = models.client(ctx.realm.id, &token.client_id).await?.ok_or_else(|| invalid("client_gone"))?;
     let person = if token.has_person() { person(app, ctx, &token).await? } else { None };
+    let session = match token.sid {
+        Some(sid) if token.has_person() => facts::session(app, ctx, sid).await?,
+        _ => None,
+    };
     let subject = if token.has_person() {
         Subject::Person(PersonFacts {
             user: person.as_deref().map(|facts| &facts.user),
             credential_epoch: None,
-            // A session's end ends its grants, and those were looked at above.
-            session: SessionFacts::NotNeeded,
+            session: needed(app, ctx, &token, session.as_deref()).await?,
             grant: None,
         })
     } else {
@@ -62,6 +68,26 @@ pub async fn live(app: &App, ctx: &Ctx, text: &str) -> Result<Live, Error> {
     may_receive(&SubjectFacts { realm: &ctx.realm, client: &client, subject, now: ctx.now })
         .map_err(|refusal| invalid(refusal.reason))?;
     Ok(Live { token, client, person })
+}
+
+/// Whether the token hangs on its session. A session that was ended has ended its grants, which were
+/// looked at before; one that is past its limits has not, and gives nothing more all the same.
+async fn needed<'a>(
+    app: &App,
+    ctx: &Ctx,
+    token: &AccessToken,
+    session: Option<&'a Session>,
+) -> Result<SessionFacts<'a>, Error> {
+    let is_live = session.is_some_and(|session| session.is_live(ctx.now));
+    if is_live || token.sid.is_none() || token.has_scope(OFFLINE_ACCESS) {
+        return Ok(SessionFacts::of(!is_live, session));
+    }
+    // Asked for less than was granted, a token of an offline grant does not say so.
+    let grant = match token.gid {
+        Some(grant) => repo::grant::find(&app.store.read(), ctx.realm.id, grant).await?,
+        None => None,
+    };
+    Ok(SessionFacts::of(grant.is_some_and(|grant| grant.terms.offline), session))
 }
 
 /// Reads a token of either form once its signature or seal is found genuine.

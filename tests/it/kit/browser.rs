@@ -54,6 +54,7 @@ impl Answer {
 #[derive(Debug, Clone)]
 struct Stored {
     value: String,
+    host: String,
     path: String,
     secure: bool,
 }
@@ -68,6 +69,8 @@ pub struct Browser<'a> {
     pub language: String,
     /// The peer's address.
     pub address: std::net::IpAddr,
+    /// Sent with every request: what a proxy adds.
+    pub added: Vec<(&'static str, &'static str)>,
     /// The page it stands on.
     pub at: Option<Answer>,
 }
@@ -81,6 +84,7 @@ impl<'a> Browser<'a> {
             agent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0".to_owned(),
             language: "en".to_owned(),
             address: [127, 0, 0, 1].into(),
+            added: Vec::new(),
             at: None,
         }
     }
@@ -101,6 +105,7 @@ impl<'a> Browser<'a> {
     ) -> Answer {
         let url = self.op.absolute(url);
         let path = self.op.path_of(&url);
+        let looks_at_body = method != Method::HEAD;
         let mut request = http::Request::builder().method(method).uri(&path.1).header("host", &path.0);
         request = request
             .header("user-agent", &self.agent)
@@ -110,7 +115,7 @@ impl<'a> Browser<'a> {
         if !cookies.is_empty() {
             request = request.header("cookie", cookies);
         }
-        for (name, value) in headers {
+        for (name, value) in headers.iter().chain(&self.added) {
             request = request.header(*name, *value);
         }
         let body = match form {
@@ -126,7 +131,7 @@ impl<'a> Browser<'a> {
         };
         let answer = self.op.send_from(self.address, url.clone(), request.body(body.into()).expect("a request")).await;
         self.keep_cookies(&url, &answer.headers);
-        if answer.header("content-type").is_some_and(|media| media.starts_with("text/html")) {
+        if looks_at_body && answer.header("content-type").is_some_and(|media| media.starts_with("text/html")) {
             answer.page().check(&answer);
         }
         self.at = Some(answer.clone());
@@ -140,7 +145,8 @@ impl<'a> Browser<'a> {
                 break;
             }
             let target = self.op.resolve(&answer.url, answer.location());
-            if !self.op.is_ours(&target) {
+            // Another realm may have a host of its own.
+            if !self.op.is_ours(&target) && self.op.origin_of(&target) != self.op.origin_of(&answer.url) {
                 break;
             }
             answer = self.send(Method::GET, &target, None, &[("sec-fetch-site", "same-origin")]).await;
@@ -212,10 +218,11 @@ impl<'a> Browser<'a> {
     }
 
     fn cookies_for(&self, url: &str) -> String {
-        let secure = url.starts_with("https://");
+        let (secure, host) = (url.starts_with("https://"), self.host_of(url));
         let path = self.op.path_only(url);
         let fits = |stored: &Stored| {
             (secure || !stored.secure)
+                && stored.host == host
                 && (path == stored.path
                     || path
                         .strip_prefix(stored.path.as_str())
@@ -228,6 +235,12 @@ impl<'a> Browser<'a> {
             .map(|((name, _), stored)| format!("{name}={}", stored.value))
             .collect();
         pairs.join("; ")
+    }
+
+    /// The host without its port: the ports of a host share cookies.
+    fn host_of(&self, url: &str) -> String {
+        let host = self.op.path_of(url).0;
+        host.rsplit_once(':').map_or(host.as_str(), |(name, _)| name).to_owned()
     }
 
     fn keep_cookies(&mut self, url: &str, headers: &HeaderMap) {
@@ -262,7 +275,7 @@ impl<'a> Browser<'a> {
             if max_age.is_some_and(|seconds| seconds <= 0) {
                 self.jar.remove(&key);
             } else {
-                self.jar.insert(key, Stored { value: value.to_owned(), path, secure });
+                self.jar.insert(key, Stored { value: value.to_owned(), host: self.host_of(url), path, secure });
             }
         }
         let total: usize = self.jar.iter().map(|((name, _), stored)| name.len() + stored.value.len() + 3).sum();

@@ -170,6 +170,14 @@ pub fn decode(jwt: &str) -> (Value, Value) {
     (parts.next().expect("a header"), parts.next().expect("a payload"))
 }
 
+/// Redeems the code of an answer: the claims of the ID token.
+pub async fn id_claims(op: &Op, client: Client, answer: &Answer) -> Value {
+    let code = answer.location_param("code").unwrap_or_else(|| panic!("no code: {}", answer.location()));
+    let redeemed = redeem(op, client, &code).await;
+    assert_eq!(redeemed.status, 200, "{}", redeemed.body);
+    decode(text(&redeemed.json(), "id_token")).1
+}
+
 /// Userinfo with a token.
 pub async fn userinfo(op: &Op, access_token: &str) -> Answer {
     op.get("/userinfo", &[("authorization", &format!("Bearer {access_token}"))]).await

@@ -3,10 +3,13 @@
 pub(crate) mod browser;
 pub(crate) mod db;
 pub(crate) mod flow;
+pub(crate) mod house;
 pub(crate) mod op;
 pub(crate) mod page;
 pub(crate) mod process;
 pub(crate) mod relying_party;
+pub(crate) mod rows;
 pub(crate) mod services;
 pub(crate) mod token;
+pub(crate) mod visitor;
 pub(crate) mod webdriver;

@@ -11,6 +11,7 @@ use axum::body::Body;
 use doorward::boot::build::{self, Purpose};
 use doorward::clock::{Clock, ManualClock};
 use doorward::config::{Config, LoadOptions};
+use doorward::domain::model::realm::Realm;
 use doorward::domain::model::timestamp::Timestamp;
 use doorward::entropy::SeededEntropy;
 use doorward::http::extract::address::Peer;
@@ -18,6 +19,7 @@ use doorward::http::front::{Front, FrontSettings};
 use doorward::http::router;
 use doorward::service::App;
 use doorward::service::realm_file::{self, Input, Mode};
+use doorward::store::repo;
 use http::Request;
 use http_body_util::BodyExt;
 
@@ -203,6 +205,21 @@ impl Op {
         realm_file::apply(&self.app, &input).await.expect("the realm is applied");
     }
 
+    /// Applies a realm file, or says every fault.
+    pub async fn try_apply(&self, yaml: &str) -> Result<(), String> {
+        let text = yaml.replace("{public_url}", &self.public_url);
+        let realms = doorward::domain::realm_file::parse("test.yaml", &text)
+            .map_err(|faults| faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
+        let input = Input { realms, prune: false, mode: Mode::Write };
+        realm_file::apply(&self.app, &input).await.map(|_| ()).map_err(|failure| failure.to_string())
+    }
+
+    /// A realm as stored.
+    pub async fn db_realm(&self, name: &str) -> Realm {
+        let found = repo::realm::find_by_name(&self.app.store.read(), name).await.expect("the store answers");
+        found.expect("a realm of this name")
+    }
+
     /// A new browser.
     pub fn browser(&self) -> Browser<'_> {
         Browser::new(self)
@@ -251,7 +268,13 @@ impl Op {
     }
 
     /// As [`Self::post`], from another address.
-    pub async fn post_from(&self, from: IpAddr, path: &str, fields: &[(&str, &str)], headers: &[(&str, &str)]) -> Answer {
+    pub async fn post_from(
+        &self,
+        from: IpAddr,
+        path: &str,
+        fields: &[(&str, &str)],
+        headers: &[(&str, &str)],
+    ) -> Answer {
         let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
         let url = self.absolute(path);
         let (host, target) = self.path_of(&url);
@@ -316,6 +339,6 @@ impl Op {
 
     /// Whether an address is one of this product's pages: not the callbacks of clients.
     pub fn is_ours(&self, url: &str) -> bool {
-        self.origin_of(url) == self.origin_of(&self.public_url)
+        url.contains("://") && self.origin_of(url) == self.origin_of(&self.public_url)
     }
 }

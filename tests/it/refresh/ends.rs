@@ -9,8 +9,8 @@ use crate::kit::browser::Browser;
 use crate::kit::flow::{NATIVE, WEB, authorize, code, post_as, redeem, refresh, text};
 use crate::kit::op::{Op, PASSWORD};
 use crate::kit::token::{
-    assert_alive, assert_dead, db_delete_user, db_disable, db_grant, db_realm, db_set_password, db_user, given, refused,
-    signed_in, signed_in_with, works,
+    assert_alive, assert_dead, db_delete_user, db_disable, db_grant, db_realm, db_set_password, db_user, given,
+    refused, signed_in, signed_in_with, works,
 };
 
 const MINUTE: Duration = Duration::from_mins(1);

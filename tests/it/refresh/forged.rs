@@ -44,7 +44,9 @@ async fn a_token_with_a_wrong_tag_is_refused_without_a_query() {
     for forged in &forged {
         refused(&refresh(&op, WEB, forged).await, 400, "invalid_grant");
     }
-    for garbage in ["x", "dwr_", "dwr_AAAA", &token[1..], &token[..token.len() - 1], &token.to_uppercase(), &"A".repeat(9_000)] {
+    for garbage in
+        ["x", "dwr_", "dwr_AAAA", &token[1..], &token[..token.len() - 1], &token.to_uppercase(), &"A".repeat(9_000)]
+    {
         refused(&refresh(&op, WEB, garbage).await, 400, "invalid_grant");
     }
     let genuine = refresh(&op, WEB, token).await;

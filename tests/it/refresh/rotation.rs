@@ -26,7 +26,8 @@ async fn a_refresh_gives_new_tokens_of_the_same_sign_in() {
         assert_ne!(first[name], second[name], "{name}");
     }
     assert_eq!(names(&second), ["access_token", "expires_in", "id_token", "refresh_token", "scope", "token_type"]);
-    let (before, after) = (verified(&op, text(&first, "id_token")).await.1, verified(&op, text(&second, "id_token")).await.1);
+    let (before, after) =
+        (verified(&op, text(&first, "id_token")).await.1, verified(&op, text(&second, "id_token")).await.1);
     for name in ["iss", "sub", "aud", "azp", "auth_time", "acr", "amr", "sid"] {
         assert_eq!((before.get(name), true), (after.get(name), before.get(name).is_some()), "{name}");
     }
@@ -110,7 +111,10 @@ async fn a_token_that_comes_back_after_the_grace_ends_its_family_with_an_audit_e
         assert_eq!(grant.ended.unwrap().reason, EndReason::RefreshReused);
         let audit = db_audit(&op, AuditKind::RefreshReused).await;
         assert_eq!(audit.len(), 1);
-        assert_eq!((audit[0].grant, audit[0].user, audit[0].client), (Some(grant.id), Some(grant.user), Some(grant.client)));
+        assert_eq!(
+            (audit[0].grant, audit[0].user, audit[0].client),
+            (Some(grant.id), Some(grant.user), Some(grant.client))
+        );
         assert_eq!(audit[0].address.as_deref(), Some("127.0.0.1"));
         // The family is the client's; the person stays signed in.
         let silent = browser.get(&authorize(client, "openid", &[("prompt", "none")])).await;
@@ -170,7 +174,12 @@ async fn when_the_family_ends_in_the_middle_of_the_race_nothing_of_it_lives() {
         })
         .await;
         for answer in &answers {
-            assert!(answer.status == 200 || answer.json()["error"] == "invalid_grant", "{} {}", answer.status, answer.body);
+            assert!(
+                answer.status == 200 || answer.json()["error"] == "invalid_grant",
+                "{} {}",
+                answer.status,
+                answer.body
+            );
         }
         assert!(db_grant(&op, &old).await.ended.is_some());
         for answer in answers.iter().filter(|answer| answer.status == 200) {

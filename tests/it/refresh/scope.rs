@@ -20,7 +20,11 @@ async fn narrowing_touches_only_that_access_token() {
     assert_eq!((seen["email"].as_str(), seen.get("name")), (Some("alice@example.com"), None));
     let whole = given(&refresh(&op, WEB, text(&narrow, "refresh_token")).await);
     assert_eq!(text(&whole, "scope"), "openid profile email");
-    assert_eq!(db_grant(&op, text(&first, "refresh_token")).await.terms, terms, "what was granted is never written again");
+    assert_eq!(
+        db_grant(&op, text(&first, "refresh_token")).await.terms,
+        terms,
+        "what was granted is never written again"
+    );
     // An empty parameter counts as absent, repeats and order do not matter.
     let whole = given(&refresh_with(&op, WEB, text(&whole, "refresh_token"), &[("scope", "")]).await);
     let some = [("scope", "email openid  email")];
@@ -47,7 +51,11 @@ async fn scope_never_grows() {
     }
     // Nor after a narrowed one in between, nor by a wider sign-in of the same session.
     let narrow = given(&refresh_with(&op, WEB, token, &[("scope", "openid")]).await);
-    refused(&refresh_with(&op, WEB, text(&narrow, "refresh_token"), &[("scope", "openid email")]).await, 400, "invalid_scope");
+    refused(
+        &refresh_with(&op, WEB, text(&narrow, "refresh_token"), &[("scope", "openid email")]).await,
+        400,
+        "invalid_scope",
+    );
     given(&refresh_with(&op, WEB, text(&narrow, "refresh_token"), &[("scope", "openid profile")]).await);
 }
 
@@ -88,7 +96,11 @@ async fn two_grants_of_one_session_are_two_families() {
     let wide = given(&refresh(&op, WEB, text(&wide, "refresh_token")).await);
     let narrow = given(&refresh(&op, WEB, text(&narrow, "refresh_token")).await);
     assert_eq!((text(&wide, "scope"), text(&narrow, "scope")), ("openid profile email", "openid"));
-    refused(&refresh_with(&op, WEB, text(&narrow, "refresh_token"), &[("scope", "openid email")]).await, 400, "invalid_scope");
+    refused(
+        &refresh_with(&op, WEB, text(&narrow, "refresh_token"), &[("scope", "openid email")]).await,
+        400,
+        "invalid_scope",
+    );
     // One is replayed; the other lives unchanged.
     let row = db_grant(&op, text(&narrow, "refresh_token")).await;
     refused(&redeem(&op, WEB, &wide_code).await, 400, "invalid_grant");

@@ -121,7 +121,11 @@ async fn another_clients_token_is_refused_and_its_family_lives_on() {
     for thief in [ASKER, NATIVE] {
         refused(&refresh_with(&op, thief, token, &[]).await, 400, "invalid_grant");
     }
-    refused(&refresh_with(&op, Client { secret: Some("guess-0123456789"), ..WEB }, token, &[]).await, 401, "invalid_client");
+    refused(
+        &refresh_with(&op, Client { secret: Some("guess-0123456789"), ..WEB }, token, &[]).await,
+        401,
+        "invalid_client",
+    );
     assert_eq!(db_grant(&op, token).await.generation, 0);
     assert_eq!(db_audit(&op, AuditKind::RefreshRefused).await.len(), 2);
     let next = assert_alive(&op, WEB, &tokens).await;
@@ -150,12 +154,8 @@ async fn a_refused_request_never_rotates() {
 
 #[tokio::test]
 async fn a_reused_token_ends_its_family_whatever_else_is_wrong_with_the_request() {
-    for more in [
-        &[][..],
-        &[("scope", "openid email")],
-        &[("scope", "\"")],
-        &[("resource", "https://nowhere.example")],
-    ] {
+    for more in [&[][..], &[("scope", "openid email")], &[("scope", "\"")], &[("resource", "https://nowhere.example")]]
+    {
         let op = Op::start().await;
         let first = signed_in(&op).await;
         let second = given(&refresh_with(&op, WEB, text(&first, "refresh_token"), &[]).await);

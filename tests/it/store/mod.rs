@@ -1,7 +1,10 @@
 //! The store, asked directly.
 
+mod accounts;
+mod applications;
 mod batch;
 mod db;
+mod endings;
 mod node;
 mod people;
 mod race;

@@ -2,12 +2,15 @@
 
 use doorward::domain::model::audit::{Actor, AuditEvent, AuditKind};
 use doorward::domain::model::client::{Client, ClientMetadata, ClientSecret, GrantType};
+use doorward::domain::model::consent::Consent;
 use doorward::domain::model::credential::{Credential, CredentialSecret};
 use doorward::domain::model::device::Device;
+use doorward::domain::model::event::{EventKind, OutboxEvent};
 use doorward::domain::model::grant::{Grant, GrantTerms};
 use doorward::domain::model::identifier::{Canonical, Identifier, IdentifierKind};
 use doorward::domain::model::ids::{
-    ClientKey, ClientSecretId, CodeId, CredentialId, DeviceId, EventId, GrantId, RealmId, RoleId, SessionId, UserId,
+    ClientKey, ClientSecretId, CodeId, ConsentId, CredentialId, DeviceId, EventId, GrantId, RealmId, RoleId, SessionId,
+    UserId,
 };
 use doorward::domain::model::realm::{Realm, RealmSettings};
 use doorward::domain::model::role::Role;
@@ -233,5 +236,30 @@ impl Scene {
         };
         assert_eq!(store.batch().redeem_code(redemption).await.unwrap(), Redeemed::Redeemed);
         grant
+    }
+}
+
+pub(crate) fn consent(scene: &Scene, scope: &[&str]) -> Consent {
+    Consent {
+        realm: scene.realm.id,
+        id: ConsentId::from_uuid(uuid()),
+        user: scene.user.id,
+        client: scene.client.key,
+        scope: scope.iter().map(|&word| word.to_owned()).collect(),
+        resources: Vec::new(),
+        created_at: START,
+        updated_at: START,
+    }
+}
+
+pub(crate) fn event(scene: &Scene, kind: EventKind) -> OutboxEvent {
+    OutboxEvent {
+        id: EventId::from_uuid(uuid()),
+        realm: scene.realm.id,
+        user: scene.user.id,
+        sub: scene.user.sub.clone(),
+        kind,
+        at: START,
+        data: "{}".to_owned(),
     }
 }

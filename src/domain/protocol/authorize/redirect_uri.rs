@@ -3,7 +3,7 @@
 
 use crate::model::client::Client;
 use crate::protocol::params::Params;
-use crate::protocol::redirect_uri::matches;
+use crate::protocol::redirect_uri::{difference, matches};
 use crate::protocol::refusal::{OauthCode, Refusal};
 
 pub(super) fn check<'a>(params: &'a Params, client: &Client) -> Result<&'a str, Refusal> {
@@ -16,7 +16,7 @@ pub(super) fn check<'a>(params: &'a Params, client: &Client) -> Result<&'a str, 
         return Err(Refusal::new(
             OauthCode::InvalidRequest,
             "redirect_uri_not_registered",
-            "redirect_uri is not registered for this client; it must equal a registered one character for character",
+            difference(&client.metadata.redirect_uris, asked),
         ));
     }
     Ok(asked)

@@ -1,0 +1,7 @@
+//! The sign-in page, the session behind it, and what strangers try on both.
+
+mod again;
+mod forged;
+mod page;
+mod refused;
+mod session;
