@@ -99,7 +99,8 @@ fn verdict(good: bool, why: &str) -> Response {
     }
 }
 
-async fn metrics() -> Response {
+async fn metrics(State(management): State<Management>) -> Response {
+    management.app.store.measure();
     let text = metrics_registry().render();
     ([(CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
 }

@@ -41,6 +41,9 @@ pub fn server(config: Config) -> Result<(), Failure> {
     outcome
 }
 
+/// The set-up link's file in the data folder.
+const LINK_FILE: &str = "setup-link";
+
 /// How long background work may take to notice the end.
 const LAST_WORK: Duration = Duration::from_secs(5);
 
@@ -56,9 +59,11 @@ async fn live(config: Config, access: &AccessLog) -> Result<(), Failure> {
     let tasks = background::start(&app, &stop);
     let outcome = match serve(&app, &stage, access, &stop).await {
         Ok(threads) => {
-            stage.start();
-            let announced = announce(&app).await;
-            if announced.is_ok() {
+            let link = set_up_link(&app).await;
+            if let Ok(link) = &link {
+                // Whoever waits for this finds everything in its place, the set-up link too.
+                stage.start();
+                announce(&app, link.as_deref());
                 tokio::select! {
                     () = signals.next() => {}
                     // A serving thread that gave up.
@@ -66,7 +71,7 @@ async fn live(config: Config, access: &AccessLog) -> Result<(), Failure> {
                 }
             }
             drain(&app, &stage, &stop, threads, &mut signals).await;
-            announced
+            link.map(drop)
         }
         Err(failure) => Err(failure),
     };
@@ -156,8 +161,24 @@ impl Signals {
     }
 }
 
+/// Makes the link for the first administrator, while there never was one, and keeps it in its file.
+async fn set_up_link(app: &App) -> Result<Option<String>, Failure> {
+    if app.config.dev {
+        return Ok(None);
+    }
+    let path = app.config.server.data_dir.join(LINK_FILE);
+    let Some(secret) = setup::make_link(app, app.clock.now()).await? else {
+        // One that is spent, or too late, would only puzzle whoever finds it.
+        let _ = std::fs::remove_file(&path);
+        return Ok(None);
+    };
+    let link = format!("{}/setup/{}", app.config.server.public_url.as_str(), secret.expose());
+    keep_link(&path, &link).map_err(|error| Failure::Config(format!("{}: {error}", path.display())))?;
+    Ok(Some(link))
+}
+
 /// Says where everything is.
-async fn announce(app: &App) -> Result<(), Failure> {
+fn announce(app: &App, link: Option<&str>) {
     let issuer = app.config.server.public_url.as_str();
     tracing::info!(issuer, "ready");
     if app.config.dev {
@@ -172,24 +193,17 @@ async fn announce(app: &App) -> Result<(), Failure> {
             demo::PASSWORD,
             app.config.server.management,
         ));
-        return Ok(());
+        return;
     }
     say::note(&format!("Doorward is running. Issuer: {issuer}"));
-    let path = app.config.server.data_dir.join("setup-link");
-    let Some(secret) = setup::make_link(app, app.clock.now()).await? else {
-        // One that is spent, or too late, would only puzzle whoever finds it.
-        let _ = std::fs::remove_file(&path);
-        return Ok(());
-    };
-    let link = format!("{issuer}/setup/{}", secret.expose());
-    keep_link(&path, &link).map_err(|error| Failure::Config(format!("{}: {error}", path.display())))?;
+    let Some(link) = link else { return };
     // Never in the log: only to a person's terminal and into a file of this user.
     if say::person_reads() {
         say::note(&format!("Nobody administers this yet. Within 30 minutes, open {link}"));
     } else {
+        let path = app.config.server.data_dir.join(LINK_FILE);
         say::note(&format!("Nobody administers this yet. The set-up link is in {}", path.display()));
     }
-    Ok(())
 }
 
 fn keep_link(path: &Path, link: &str) -> std::io::Result<()> {

@@ -19,7 +19,7 @@ use crate::service::{App, admin};
 #[derive(Debug, Clone, Args)]
 pub struct InRealm {
     /// The realm.
-    #[arg(long, value_name = "REALM", default_value = MAIN_REALM)]
+    #[arg(long, value_name = "REALM", default_value = MAIN_REALM, global = true)]
     pub realm: String,
 }
 

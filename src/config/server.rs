@@ -123,8 +123,10 @@ impl Server {
         let trusted_proxies = reader.list(&TRUSTED_PROXIES, Network::from_str);
         let data_dir = reader.parse(&DATA_DIR, |text| Ok(PathBuf::from(text)));
         let master_key = reader.optional(&MASTER_KEY, |text| Ok(Secret::from(text)));
-        if dev && public_url.as_ref().is_some_and(|url| !url.is_loopback()) {
-            reader.fault(&PUBLIC_URL, "is not a loopback address, which --dev serves only; start without --dev");
+        if let Some(url) = public_url.as_ref().filter(|url| dev && !url.is_loopback()) {
+            let fault =
+                format!("{:?} is not a loopback address, and --dev serves no other; start without --dev", url.as_str());
+            reader.fault(&PUBLIC_URL, fault);
         }
         if listen.as_ref().is_some_and(Vec::is_empty) {
             reader.fault(&LISTEN, "is empty, so nobody could reach the server");

@@ -13,7 +13,7 @@ use sea_orm::sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use sea_orm::sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
-use sea_orm::sqlx::{self, ConnectOptions};
+use sea_orm::sqlx::{self, ConnectOptions, Connection, SqliteConnection};
 
 use super::error::Error;
 
@@ -75,6 +75,23 @@ impl Pools {
         }
     }
 
+    /// Connections in use, and idle ones.
+    pub(in crate::store) fn connections(&self) -> (i64, i64) {
+        let count = |size: u32, idle: usize| {
+            let idle = i64::try_from(idle).unwrap_or(i64::MAX);
+            ((i64::from(size) - idle).max(0), idle)
+        };
+        let (first, second) = match self {
+            Self::Sqlite { writer, reader } => {
+                (count(writer.size(), writer.num_idle()), count(reader.size(), reader.num_idle()))
+            }
+            Self::Postgres { writer, reader } => {
+                (count(writer.size(), writer.num_idle()), count(reader.size(), reader.num_idle()))
+            }
+        };
+        (first.0 + second.0, first.1 + second.1)
+    }
+
     /// Closes every connection; waits for those in use.
     pub(in crate::store) async fn close(&self) {
         match self {
@@ -117,13 +134,29 @@ async fn sqlite(settings: &StoreSettings) -> Result<Pools, Error> {
         .pragma("journal_size_limit", "67108864")
         .pragma("cache_size", "-16384")
         .optimize_on_close(true, 400);
-    let pool = || SqlitePoolOptions::new().acquire_timeout(settings.acquire_timeout).test_before_acquire(false);
+    let pool = || {
+        SqlitePoolOptions::new()
+            .acquire_timeout(settings.acquire_timeout)
+            .test_before_acquire(false)
+            .before_acquire(|connection, _| Box::pin(is_clean(connection)))
+    };
     let forever = |pool: SqlitePoolOptions| pool.idle_timeout(None).max_lifetime(None);
     let writer = forever(pool().max_connections(1).min_connections(1)).connect_with(writing).await.map_err(opening)?;
     let reading = options.read_only(true).pragma("query_only", "on").pragma("cache_size", "-4096");
     let reader =
         forever(pool().max_connections(READERS).min_connections(1)).connect_with(reading).await.map_err(opening)?;
     Ok(Pools::Sqlite { writer, reader })
+}
+
+/// Whether the connection may be used again. A full disk makes SQLite roll a transaction back by itself,
+/// which the driver does not notice: it would refuse every later one. Such a connection is replaced.
+async fn is_clean(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
+    if !connection.is_in_transaction() {
+        return Ok(true);
+    }
+    // The rollback of a transaction that was dropped may still be under way: this waits behind it.
+    connection.ping().await?;
+    Ok(!connection.is_in_transaction())
 }
 
 /// Makes an empty file that only its owner may read; its `-wal` and `-shm` take over its mode.
@@ -161,10 +194,28 @@ async fn postgres(settings: &StoreSettings) -> Result<Pools, Error> {
             .idle_timeout(Duration::from_secs(600))
             .max_lifetime(Duration::from_secs(1800))
     };
+    reach(&options, settings.acquire_timeout).await?;
     let writer = pool(writers).connect_with(options.clone()).await.map_err(opening)?;
     check_limit(&writer, writers + readers + BATCH).await?;
     let reader = pool(readers).connect_lazy_with(options);
     Ok(Pools::Postgres { writer, reader })
+}
+
+/// One connection apart from the pools, which would try again and again and then say only that none became free.
+async fn reach(options: &PgConnectOptions, patience: Duration) -> Result<(), Error> {
+    let connected = tokio::time::timeout(patience, options.connect()).await;
+    let fault = match connected {
+        Ok(Ok(connection)) => return connection.close().await.map_err(opening),
+        Ok(Err(error)) => match opening(error) {
+            Error::Unavailable(text) => text,
+            other => other.to_string(),
+        },
+        Err(_) => "no answer in time".to_owned(),
+    };
+    let (host, port) = (options.get_host(), options.get_port());
+    Err(Error::Unavailable(format!(
+        "PostgreSQL at {host}:{port} cannot be used: {fault}. Start it, or mend database.url"
+    )))
 }
 
 /// Refuses pools that the server could never fill: better now than as refused requests under load.

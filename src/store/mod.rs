@@ -4,6 +4,7 @@
 //! [`Store::batch`], requests that should touch no database through [`Store::models`].
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use doorward_migrations as migrations;
 use sea_orm::{
@@ -17,6 +18,7 @@ use crate::clock::Clock;
 use crate::domain::model::ids::RealmId;
 use crate::domain::model::timestamp::Timestamp;
 use crate::entropy::Entropy;
+use crate::observe::metrics;
 
 pub mod batch;
 mod change;
@@ -150,6 +152,15 @@ impl Store {
         let row = connection.query_one_raw(Statement::from_string(DbBackend::Postgres, text)).await?;
         let row = row.ok_or_else(|| Error::Other("the clock gave no row".to_owned()))?;
         Ok(Timestamp::from_micros(row.try_get("", "now")?))
+    }
+
+    /// Sets the gauges that are read off rather than counted, for whoever is about to show them.
+    pub fn measure(&self) {
+        let lag = self.inner.models.lag().unwrap_or(Duration::MAX);
+        metrics().feed_lag_ms.set(i64::try_from(lag.as_millis()).unwrap_or(i64::MAX));
+        let (used, idle) = self.inner.pools.connections();
+        metrics().store_connections.with_label_values(&["used"]).set(used);
+        metrics().store_connections.with_label_values(&["idle"]).set(idle);
     }
 
     /// Writes what is queued and closes every connection.

@@ -17,6 +17,8 @@
 #[cfg(test)]
 mod adapters;
 #[cfg(test)]
+mod alike;
+#[cfg(test)]
 mod architecture;
 #[cfg(test)]
 mod authorize;
@@ -38,6 +40,8 @@ mod discovery;
 mod docs;
 #[cfg(test)]
 mod e2e;
+#[cfg(test)]
+mod ends;
 #[cfg(test)]
 mod errors;
 #[cfg(test)]

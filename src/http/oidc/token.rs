@@ -12,6 +12,7 @@ use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::http::extract::call::Call;
 use crate::http::render::note::Note;
 use crate::http::render::oauth;
+use crate::observe::metrics;
 use crate::service::token::{authorization_code, client_credentials, refresh_token};
 use crate::service::{Error, client_auth};
 
@@ -34,10 +35,18 @@ const SINGLE: [&str; 10] = [
 /// # Errors
 /// The refusals of RFC 6749 section 5.2.
 pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
+    let outcome = answer(&call).await;
+    if let Err(error) = &outcome {
+        metrics().token_refusals.with_label_values(&[error.reason()]).inc();
+    }
+    outcome
+}
+
+async fn answer(call: &Call) -> Result<Response<Body>, Error> {
     let form = call.form().await?;
     form.check_single(&SINGLE).map_err(Refusal::from)?;
     let name = form.one("grant_type").map_err(Refusal::from)?;
-    let client = client_auth::authenticate(&call.app, &call.ctx, &authorization(&call)?, &form).await?;
+    let client = client_auth::authenticate(&call.app, &call.ctx, &authorization(call)?, &form).await?;
     let Some(name) = name else {
         return Err(Error::refused(
             OauthCode::InvalidRequest,

@@ -17,6 +17,7 @@ use super::seen::{Mark, Marks};
 use super::{Entry, Operation, Outcome, Reply, retry};
 use crate::clock::Clock;
 use crate::entropy::Entropy;
+use crate::observe::metrics;
 use crate::store::Error;
 use crate::store::connect::Pools;
 use crate::store::readmodel::ReadModels;
@@ -93,7 +94,10 @@ impl Queue {
         let place = usize::try_from(operation.key().2.as_u128() % count).unwrap_or(0);
         let writer = self.writers.get(place).ok_or_else(closed)?;
         writer.try_send(Message::Work(Entry { operation, reply })).map_err(|refused| match refused {
-            mpsc::error::TrySendError::Full(_) => Error::Busy,
+            mpsc::error::TrySendError::Full(_) => {
+                metrics().batch_refusals.inc();
+                Error::Busy
+            }
             mpsc::error::TrySendError::Closed(_) => closed(),
         })
     }
@@ -247,8 +251,12 @@ impl Writer {
         // Locks are taken in the order of keys.
         round.sort_by_key(|entry| entry.operation.key());
         let operations: Vec<&Operation> = round.iter().map(|entry| &entry.operation).collect();
+        let began = self.facts.clock.monotonic();
         let alone = match attempt(&self.facts, &mut self.link, &operations).await {
             Ok(done) => {
+                let took = self.facts.clock.monotonic().saturating_sub(began);
+                metrics().batch_seconds.observe(took.as_secs_f64());
+                metrics().batch_size.observe(f64::from(u32::try_from(operations.len()).unwrap_or(u32::MAX)));
                 self.facts.models.apply(&done.changes);
                 self.answer_decided(round, done.outcomes)
             }

@@ -21,7 +21,7 @@ pub(super) struct Clients {
 
 impl Clients {
     pub(super) fn new() -> Self {
-        Self { by_key: Model::new(MOST), names: Model::new(MOST) }
+        Self { by_key: Model::new("client", MOST), names: Model::new("client_name", MOST) }
     }
 
     pub(super) fn clear(&self) {

@@ -35,9 +35,14 @@ impl Guard {
         self.is_within(now, FRESH)
     }
 
+    /// How long ago the last applied poll was sent; `None` = there was none.
+    pub(super) fn age(&self, now: Duration) -> Option<Duration> {
+        let sent = self.sent.load(Ordering::Acquire);
+        (sent != NEVER).then(|| now.saturating_sub(Duration::from_micros(sent)))
+    }
+
     /// Whether a poll was sent at most `span` ago and applied.
     pub(super) fn is_within(&self, now: Duration, span: Duration) -> bool {
-        let sent = self.sent.load(Ordering::Acquire);
-        sent != NEVER && now.saturating_sub(Duration::from_micros(sent)) <= span
+        self.age(now).is_some_and(|age| age <= span)
     }
 }

@@ -13,7 +13,7 @@ const MOST: usize = 1024;
 pub(super) type Keys = Model<RealmId, Vec<SigningKey>>;
 
 pub(super) fn new() -> Keys {
-    Model::new(MOST)
+    Model::new("keys", MOST)
 }
 
 impl ReadModels {

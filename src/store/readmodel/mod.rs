@@ -141,6 +141,11 @@ impl ReadModels {
         self.inner.guard.is_within(self.monotonic(), READY) && self.inner.ended.are_loaded()
     }
 
+    /// How far the feed is behind; `None` before its first poll.
+    pub(in crate::store) fn lag(&self) -> Option<Duration> {
+        self.inner.guard.age(self.monotonic())
+    }
+
     fn monotonic(&self) -> Duration {
         self.inner.clock.monotonic()
     }

@@ -6,8 +6,11 @@ use std::hash::{BuildHasher, Hash};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use prometheus::IntCounter;
 use quick_cache::Equivalent;
 use quick_cache::sync::Cache;
+
+use crate::observe::metrics;
 
 /// No entry is used longer.
 const LIFE: Duration = Duration::from_mins(1);
@@ -21,6 +24,8 @@ pub(super) struct Model<K, V> {
     /// Raised by each invalidation in that part.
     generations: Box<[Mutex<u64>]>,
     hasher: RandomState,
+    hits: IntCounter,
+    misses: IntCounter,
 }
 
 struct Kept<V> {
@@ -43,19 +48,28 @@ pub(super) struct Ticket {
 }
 
 impl<K: Hash + Eq + Clone, V> Model<K, V> {
-    pub(super) fn new(capacity: usize) -> Self {
+    /// With room for so many; `kind` is what metrics call it.
+    pub(super) fn new(kind: &str, capacity: usize) -> Self {
         let generations = (0..PARTS).map(|_| Mutex::new(0)).collect();
-        Self { kept: Cache::new(capacity), generations, hasher: RandomState::new() }
+        // Looked up once: a hit is one addition.
+        let hits = metrics().read_model_hits.with_label_values(&[kind]);
+        let misses = metrics().read_model_misses.with_label_values(&[kind]);
+        Self { kept: Cache::new(capacity), generations, hasher: RandomState::new(), hits, misses }
     }
 
     /// The value, if it is kept and young.
     pub(super) fn get<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q, now: Duration) -> Option<Arc<V>> {
         let kept = self.kept.get(key)?;
-        (now.saturating_sub(kept.since) <= LIFE).then_some(kept.value)
+        let value = (now.saturating_sub(kept.since) <= LIFE).then_some(kept.value);
+        if value.is_some() {
+            self.hits.inc();
+        }
+        value
     }
 
     /// To be taken before the value is loaded.
     pub(super) fn ticket<Q: Hash + ?Sized>(&self, key: &Q, now: Duration) -> Ticket {
+        self.misses.inc();
         let generation = self.part(key).map_or(0, |part| *part.lock().unwrap_or_else(PoisonError::into_inner));
         Ticket { generation, since: now }
     }

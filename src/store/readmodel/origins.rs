@@ -18,7 +18,7 @@ const PAGE: u64 = 500;
 pub(super) type Origins = Model<RealmId, HashSet<String>>;
 
 pub(super) fn new() -> Origins {
-    Model::new(MOST)
+    Model::new("origins", MOST)
 }
 
 impl ReadModels {

@@ -20,7 +20,7 @@ pub(super) struct Realms {
 
 impl Realms {
     pub(super) fn new() -> Self {
-        Self { by_id: Model::new(MOST), by_name: Model::new(MOST), by_host: Model::new(1) }
+        Self { by_id: Model::new("realm", MOST), by_name: Model::new("realm", MOST), by_host: Model::new("realm", 1) }
     }
 
     pub(super) fn clear(&self) {

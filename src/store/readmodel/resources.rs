@@ -13,7 +13,7 @@ const MOST: usize = 1024;
 pub(super) type Resources = Model<RealmId, Vec<Resource>>;
 
 pub(super) fn new() -> Resources {
-    Model::new(MOST)
+    Model::new("resources", MOST)
 }
 
 impl ReadModels {

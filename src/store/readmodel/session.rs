@@ -14,7 +14,7 @@ const MOST: usize = 32_768;
 pub(super) type Sessions = Model<(RealmId, SessionId), Session>;
 
 pub(super) fn new() -> Sessions {
-    Model::new(MOST)
+    Model::new("session", MOST)
 }
 
 impl ReadModels {

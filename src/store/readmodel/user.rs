@@ -14,7 +14,7 @@ const MOST: usize = 16_384;
 pub(super) type Users = Model<(RealmId, UserId), UserFacts>;
 
 pub(super) fn new() -> Users {
-    Model::new(MOST)
+    Model::new("user", MOST)
 }
 
 /// A user as tokens and claims need him.

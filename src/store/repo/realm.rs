@@ -1,7 +1,8 @@
 //! Realms.
 
 use sea_orm::ActiveValue::Set;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
+use sea_orm::sea_query::LockType;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 
 use super::row::{Row, json, whole};
 use crate::domain::model::ids::RealmId;
@@ -53,6 +54,13 @@ pub async fn list(source: &impl Source) -> Result<Vec<Realm>, Error> {
     // Here, not in the database: servers differ in how they order text.
     rows.sort_by(|one, other| one.name.cmp(&other.name));
     rows.into_iter().map(read).collect()
+}
+
+/// Keeps other writers of the realm's own matters out until the transaction ends. On SQLite the one
+/// writer is alone anyway.
+pub async fn lock(tx: &mut Tx, id: RealmId) -> Result<(), Error> {
+    Entity::find_by_id(id.as_uuid()).lock(LockType::NoKeyUpdate).one(tx.connection()).await?;
+    Ok(())
 }
 
 /// Makes a realm. The hosts of realms are cached whole, so their readers are told.

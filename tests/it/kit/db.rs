@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use sea_orm::{ConnectionTrait, Database, DatabaseConnection};
+use sea_orm::{ConnectionTrait, Database, DatabaseConnection, DbBackend, Statement};
 use tokio::sync::OnceCell;
 
 /// Where a test's data is; removed with it.
@@ -83,6 +83,42 @@ impl TestDb {
     /// Changes something behind the product's back.
     pub async fn run(&self, sql: &str) {
         run(&self.url, sql).await;
+    }
+
+    /// What a query for one number gives.
+    pub async fn number(&self, sql: &str) -> i64 {
+        let connection = Database::connect(&self.url).await.expect("the database answers");
+        let statement = Statement::from_string(connection.get_database_backend(), sql);
+        let row = connection.query_one_raw(statement).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+        let number = row.expect("a row").try_get_by_index(0).expect("a number");
+        connection.close().await.expect("a closed connection");
+        number
+    }
+
+    /// Whether a text stands anywhere in the data, in any case and any column.
+    pub async fn holds(&self, text: &str) -> bool {
+        if self.postgres.is_none() {
+            let needle = text.to_ascii_lowercase().into_bytes();
+            let files =
+                std::fs::read_dir(self.folder.path()).expect("the folder").map(|entry| entry.expect("a file").path());
+            let contents = files.filter(|path| path.is_file()).map(|path| std::fs::read(path).expect("readable"));
+            return contents
+                .map(|bytes| bytes.to_ascii_lowercase())
+                .any(|bytes| bytes.windows(needle.len()).any(|window| window == needle));
+        }
+        let connection = Database::connect(&self.url).await.expect("the database answers");
+        let query = "select tablename::text from pg_tables where schemaname = current_schema()";
+        let rows = connection.query_all_raw(Statement::from_string(DbBackend::Postgres, query)).await.expect("tables");
+        let hex: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
+        let mut found = false;
+        for row in rows {
+            let table: String = row.try_get_by_index(0).expect("a name");
+            let query =
+                format!("select count(*) from \"{table}\" t where t::text ilike '%{text}%' or t::text ilike '%{hex}%'");
+            found |= self.number(&query).await > 0;
+        }
+        connection.close().await.expect("a closed connection");
+        found
     }
 }
 

@@ -146,6 +146,15 @@ impl Doorward {
         self.command_given(arguments, "")
     }
 
+    /// Runs the binary without naming a configuration; it must succeed.
+    pub(crate) fn plain_ok(&self, arguments: &[&str]) -> String {
+        let mut command = self.program();
+        command.args(arguments);
+        let output = finish(command, "");
+        assert!(output.status.success(), "doorward {}: {output:?}", arguments.join(" "));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
     /// The same with something on standard input.
     pub(crate) fn command_given(&self, arguments: &[&str], input: &str) -> Output {
         let mut command = self.program();

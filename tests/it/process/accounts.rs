@@ -125,7 +125,7 @@ async fn a_rotated_secret_lives_beside_the_old_one_as_long_as_was_said() {
     }
     assert!(!listed.contains(SECRET));
     Refused::read(&server.command(&["client", "rotate-secret", "nobody"])).says(1, &["there is no client nobody"]);
-    Refused::read(&server.command(&["client", "rotate-secret", "api", "--keep", "soon"])).says(2, &["--keep", "24h"]);
+    Refused::read(&server.command(&["client", "rotate-secret", "api", "--keep", "soon"])).says(2, &["--keep", "12h"]);
 }
 
 #[tokio::test]

@@ -94,7 +94,7 @@ async fn a_wrong_file_is_told_with_line_object_and_field_and_nothing_is_half_don
     let taken = "realm: main\nusers:\n  - username: carol\n  - username: dave\n    email: alice@example.com\n    email_verified: true\n";
     std::fs::write(&file, taken).expect("written");
     let refused = Refused::read(&server.command(&["apply", &file.to_string_lossy()]));
-    refused.says(78, &["broken.yaml:4", "user dave", "email"]);
+    refused.says(78, &["broken.yaml:4", "user dave", "e-mail", "user alice"]);
     assert_eq!(server.command_ok(&["export"]), before, "carol was not made either");
 
     let broken = "realm: main\nusers: [ { username: carol\n";
@@ -107,7 +107,7 @@ async fn a_wrong_file_is_told_with_line_object_and_field_and_nothing_is_half_don
 #[tokio::test]
 async fn secrets_come_from_the_environment_or_a_file_and_only_from_allowed_ones() {
     let mut server = Doorward::prepare().await;
-    let text = "realm: main\nclients:\n  - client_id: shop\n    client_secret: { secret_ref: env:DOORWARD_SECRET_SHOP }\n\
+    let text = "realm: main\nclients:\n  - client_id: shop\n    secret_ref: env:DOORWARD_SECRET_SHOP\n\
                 \x20   grant_types: [ client_credentials ]\n    response_types: []\n    redirect_uris: []\n";
     let refused = Refused::read(&server.command_given(&["apply", "-"], text));
     refused.says(78, &["client shop", "DOORWARD_SECRET_SHOP"]);

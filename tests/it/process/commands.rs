@@ -8,7 +8,7 @@ use crate::kit::process::{Doorward, MASTER_KEY, Refused, free_ports};
 #[tokio::test]
 async fn every_command_has_help_with_examples() {
     let server = Doorward::unmigrated("").await;
-    let help = server.command_ok(&["help"]);
+    let help = server.plain_ok(&["help"]);
     let commands: Vec<&str> = help
         .lines()
         .skip_while(|line| !line.starts_with("Commands:"))
@@ -21,10 +21,10 @@ async fn every_command_has_help_with_examples() {
         assert!(commands.contains(&name), "{name} in:\n{help}");
     }
     for name in commands {
-        let text = server.command_ok(&[name, "--help"]);
+        let text = server.plain_ok(&[name, "--help"]);
         let examples = text.split("Examples:").nth(1).unwrap_or_else(|| panic!("no examples:\n{text}"));
         assert!(examples.contains(&format!("doorward {name}")), "{text}");
-        assert_eq!(server.command_ok(&["help", name]).split("Examples:").nth(1), Some(examples), "{name}");
+        assert_eq!(server.plain_ok(&["help", name]).split("Examples:").nth(1), Some(examples), "{name}");
     }
     assert!(!server.data_dir().exists(), "help touches nothing");
 }
