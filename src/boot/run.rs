@@ -106,7 +106,9 @@ async fn drain(
         // Threads join on a thread of their own, which a second signal can leave behind.
         let (done, joined) = oneshot::channel();
         std::thread::spawn(move || {
-            threads.into_iter().for_each(|thread| drop(thread.join()));
+            for thread in threads {
+                let _ = thread.join();
+            }
             let _ = done.send(());
         });
         let _ = joined.await;

@@ -35,6 +35,9 @@ pub struct FrontSettings {
     pub dev: bool,
 }
 
+/// Each realm's addresses, with the realm they were made of.
+type Sites = HashMap<RealmId, (Arc<Realm>, Arc<Site>)>;
+
 /// The front: shared by all listeners, one router per runtime.
 #[derive(Clone)]
 pub struct Front {
@@ -44,8 +47,12 @@ pub struct Front {
     authority: Arc<str>,
     base: Arc<str>,
     log: Option<AccessLog>,
-    sites: Arc<RwLock<HashMap<RealmId, (Arc<Realm>, Arc<Site>)>>>,
+    sites: Arc<RwLock<Sites>>,
 }
+
+/// What a proxy adds; `--dev` refuses requests that carry any of it (`security-design` rule 29).
+const FORWARDED: [&str; 5] =
+    ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-forwarded-prefix"];
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -109,8 +116,12 @@ impl Front {
         request_id: &Arc<str>,
     ) -> (Response<Body>, &'static str, Option<Arc<Realm>>) {
         let (mut head, body) = request.into_parts();
+        if self.settings.dev && FORWARDED.iter().any(|name| head.headers.contains_key(*name)) {
+            let text = "This request came through a proxy, which a server started with --dev is not for.";
+            return (self.bare(StatusCode::BAD_REQUEST, text), "host", None);
+        }
         let Some(host) = self.host(peer, &head) else {
-            return (plain(StatusCode::BAD_REQUEST, "A request needs exactly one Host header."), "host", None);
+            return (self.bare(StatusCode::BAD_REQUEST, "A request needs exactly one Host header."), "host", None);
         };
         let path = head.uri.path().to_owned();
         let at = if host == *self.authority {
@@ -120,19 +131,8 @@ impl Front {
         };
         let realm = match self.realm(&host, &at).await {
             Ok(Some(realm)) if realm.enabled => realm,
-            Ok(_) if host != *self.authority && at.realm.is_none() => {
-                let text =
-                    format!("This provider does not answer as this host. Its address is {}.", self.settings.public_url);
-                return (plain(StatusCode::MISDIRECTED_REQUEST, &text), "host", None);
-            }
-            Ok(_) => return (plain(StatusCode::NOT_FOUND, "There is nothing at this address."), "none", None),
-            Err(error) => {
-                tracing::error!(request_id = &**request_id, %error, "the realm could not be read");
-                let mut busy =
-                    plain(StatusCode::SERVICE_UNAVAILABLE, "The service is not available. Try again in a moment.");
-                busy.headers_mut().insert(http::header::RETRY_AFTER, HeaderValue::from_static("2"));
-                return (busy, "none", None);
-            }
+            Ok(realm) => return self.nobody(&host, realm.is_some()),
+            Err(error) => return self.unknown(&error, request_id),
         };
         let site = self.site(&realm);
         let trusted: &[Network] = if self.settings.dev { &[] } else { &self.settings.trusted };
@@ -152,32 +152,63 @@ impl Front {
         if at.path != path {
             match below(&head.uri, &at.path) {
                 Some(uri) => head.uri = uri,
-                None => return (plain(StatusCode::BAD_REQUEST, "The address cannot be read."), label, Some(realm)),
+                None => return (self.bare(StatusCode::BAD_REQUEST, "The address cannot be read."), label, Some(realm)),
             }
         }
         head.extensions.insert(ctx);
         let mut request = Request::from_parts(head, body);
         request.extensions_mut().insert(peer);
         let mut response = self.router.clone().oneshot(request).await.into_response();
-        headers::secure(&mut response, &site);
+        headers::secure(&mut response, site.secure);
         (response, label, Some(realm))
     }
 
-    /// The one host that was asked for, lower-case. Forwarded hosts count only from trusted peers.
-    fn host(&self, peer: Peer, head: &http::request::Parts) -> Option<String> {
-        if !self.settings.dev
-            && is_trusted(peer, &self.settings.trusted)
-            && let Some(forwarded) = head.headers.get("x-forwarded-host")
-        {
-            let text = forwarded.to_str().ok()?;
-            return Some(text.rsplit(',').next().unwrap_or(text).trim().to_ascii_lowercase());
+    /// The answer where no realm answers: another host altogether, or an address without a realm.
+    fn nobody(&self, host: &str, is_known: bool) -> (Response<Body>, &'static str, Option<Arc<Realm>>) {
+        if is_known || *host == *self.authority {
+            return (self.bare(StatusCode::NOT_FOUND, "There is nothing at this address."), "none", None);
         }
-        let mut hosts = head.headers.get_all(HOST).iter();
-        let host = match hosts.next() {
-            Some(value) => value.to_str().ok()?.to_ascii_lowercase(),
-            None => head.uri.authority()?.as_str().to_ascii_lowercase(),
+        let text = format!("This provider does not answer as this host. Its address is {}.", self.settings.public_url);
+        (self.bare(StatusCode::MISDIRECTED_REQUEST, &text), "host", None)
+    }
+
+    /// The answer when it cannot be told which realm this is.
+    fn unknown(&self, error: &Error, request_id: &str) -> (Response<Body>, &'static str, Option<Arc<Realm>>) {
+        tracing::error!(request_id, %error, "the realm could not be read");
+        let mut busy =
+            self.bare(StatusCode::SERVICE_UNAVAILABLE, "The service is not available. Try again in a moment.");
+        busy.headers_mut().insert(http::header::RETRY_AFTER, HeaderValue::from_static("2"));
+        (busy, "none", None)
+    }
+
+    /// A short text before a realm is known, with the headers of every answer.
+    fn bare(&self, status: StatusCode, text: &str) -> Response<Body> {
+        let mut response = plain(status, text);
+        headers::secure(&mut response, self.is_https());
+        response
+    }
+
+    fn is_https(&self) -> bool {
+        self.settings.public_url.starts_with("https://")
+    }
+
+    /// The one host that was asked for, lower-case, without the scheme's own port. Forwarded hosts count
+    /// only from trusted peers; an absolute request target beats `Host` (RFC 9112 section 3.2.2).
+    fn host(&self, peer: Peer, head: &http::request::Parts) -> Option<String> {
+        let forwarded = head.headers.get_all("x-forwarded-host").iter().next_back();
+        let host = if !self.settings.dev
+            && is_trusted(peer, &self.settings.trusted)
+            && let Some(forwarded) = forwarded
+        {
+            forwarded.to_str().ok()?.rsplit(',').next()?.trim()
+        } else if let Some(authority) = head.uri.authority() {
+            authority.as_str()
+        } else {
+            let mut hosts = head.headers.get_all(HOST).iter();
+            hosts.next().filter(|_| hosts.next().is_none())?.to_str().ok()?
         };
-        hosts.next().is_none().then_some(host)
+        let own_port = if self.is_https() { ":443" } else { ":80" };
+        Some(host.strip_suffix(own_port).unwrap_or(host).to_ascii_lowercase())
     }
 
     async fn realm(&self, host: &str, at: &Place<'_>) -> Result<Option<Arc<Realm>>, Error> {

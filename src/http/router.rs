@@ -64,6 +64,15 @@ pub struct Row {
 
 /// As much as `limits.body_kib` allows.
 const FORM: usize = usize::MAX;
+/// For the endpoints that are asked about what strangers sent to somebody else: an answer, not a refusal,
+/// is what those need who pass it on.
+const TOKEN: usize = 256 * 1024;
+
+impl Row {
+    fn with_limit(self, limit: usize) -> Self {
+        Self { limit, ..self }
+    }
+}
 
 /// The surface.
 #[must_use]
@@ -82,8 +91,8 @@ pub fn table() -> Vec<Row> {
         post("/token", Realm, Oauth, Clients, oidc::token::post),
         get("/userinfo", Realm, Bearer, Clients, oidc::userinfo::get),
         post("/userinfo", Realm, Bearer, Clients, oidc::userinfo::post),
-        post("/introspect", Realm, Oauth, Never, oidc::introspect::post),
-        post("/revoke", Realm, Oauth, Clients, oidc::revoke::post),
+        post("/introspect", Realm, Oauth, Never, oidc::introspect::post).with_limit(TOKEN),
+        post("/revoke", Realm, Oauth, Clients, oidc::revoke::post).with_limit(TOKEN),
         get("/logout", Realm, Page, Never, oidc::logout::get),
         post("/logout", Realm, Page, Never, oidc::logout::post),
         // The pages of the sign-in.
@@ -134,7 +143,6 @@ where
 }
 
 /// The router of the table.
-#[must_use]
 pub fn build(app: &Arc<App>, dev: bool) -> Router {
     let mut router = Router::new();
     let mut known: Vec<Known> = Vec::new();
@@ -143,6 +151,7 @@ pub fn build(app: &Arc<App>, dev: bool) -> Router {
             Some(known) => known.allow = format!("{}, {}", known.allow, allowed(&row.method)),
             None => known.push(Known {
                 path: row.path,
+                audience: row.audience,
                 dialect: row.dialect,
                 cors: row.cors,
                 allow: allowed(&row.method).to_owned(),
@@ -161,18 +170,22 @@ pub fn build(app: &Arc<App>, dev: bool) -> Router {
         let endpoint = move |request: Request<Body>| preflight(app.clone(), cors, request);
         router = router.route(known.path, on(MethodFilter::OPTIONS, endpoint));
     }
-    let (app, known) = (app.clone(), Arc::new(known));
+    let (app, elsewhere, known) = (app.clone(), app.clone(), Arc::new(known));
     router
         .method_not_allowed_fallback(move |request: Request<Body>| {
-            let known = known.clone();
-            async move { wrong_method(&known, &request) }
+            let (app, known) = (elsewhere.clone(), known.clone());
+            async move { wrong_method(app, &known, request).await }
         })
-        .fallback(move |request: Request<Body>| missing(app.clone(), request))
+        .fallback(move |request: Request<Body>| {
+            let app = app.clone();
+            async move { missing(app, request) }
+        })
 }
 
 /// What a path takes, for those who ask wrongly.
 struct Known {
     path: &'static str,
+    audience: Audience,
     dialect: Dialect,
     cors: Cors,
     allow: String,
@@ -184,16 +197,17 @@ async fn preflight(app: Arc<App>, cors: Cors, request: Request<Body>) -> Respons
     cors.preflight(allowed)
 }
 
-fn wrong_method(known: &[Known], request: &Request<Body>) -> Response<Body> {
+async fn wrong_method(app: Arc<App>, known: &[Known], request: Request<Body>) -> Response<Body> {
     let found = known.iter().find(|known| matches(known.path, request.uri().path()));
     match (found, request.extensions().get::<Ctx>()) {
+        (Some(known), Some(ctx)) if known.audience != Audience::Realm && !ctx.site.main => missing(app, request).await,
         (Some(known), Some(ctx)) if known.dialect == Dialect::Page => page::method_not_allowed(ctx, &known.allow),
         (Some(known), _) => oauth::method_not_allowed(&known.allow),
         _ => plain(http::StatusCode::METHOD_NOT_ALLOWED, "This address does not take this method."),
     }
 }
 
-async fn missing(app: Arc<App>, request: Request<Body>) -> Response<Body> {
+fn missing(app: Arc<App>, request: Request<Body>) -> Response<Body> {
     let (head, body) = request.into_parts();
     let Some(ctx) = head.extensions.get::<Ctx>().cloned() else {
         return plain(http::StatusCode::NOT_FOUND, "There is nothing at this address.");
@@ -215,7 +229,7 @@ async fn run(app: Arc<App>, row: &Row, request: Request<Body>) -> Response<Body>
     };
     let elsewhere = row.audience != Audience::Realm && !ctx.site.main;
     let allowed = row.cors.allowed(&app, &ctx, &head.headers).await;
-    let limit = row.limit.min(app.config.limits.body);
+    let limit = if row.limit == FORM { app.config.limits.body } else { row.limit };
     let call = Arc::new(Call::new(app, ctx, head, body, limit));
     let outcome = if elsewhere { Err(Error::NotFound) } else { (row.endpoint)(call.clone()).await };
     let mut response = outcome.unwrap_or_else(|error| match row.dialect {

@@ -24,7 +24,9 @@ pub struct Document {
 
 /// Documents by issuer, each with the realm it was made of. A read model hands out the same `Arc`
 /// until the realm changes, so comparing pointers is exact.
-static READY: LazyLock<RwLock<HashMap<String, (Arc<Realm>, Arc<Document>)>>> = LazyLock::new(RwLock::default);
+static READY: LazyLock<RwLock<Ready>> = LazyLock::new(RwLock::default);
+
+type Ready = HashMap<String, (Arc<Realm>, Arc<Document>)>;
 
 /// The document of the call's realm.
 ///

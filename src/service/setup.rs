@@ -6,16 +6,13 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use super::session::end;
+use super::admin::Scribe;
+use super::admin::user::{self, NewUser};
 use crate::context::Ctx;
-use crate::domain::model::audit::{Actor, AuditKind};
-use crate::domain::model::credential::{Credential, CredentialSecret};
-use crate::domain::model::identifier::{Identifier, IdentifierKind};
-use crate::domain::model::ids::{CredentialId, PowerId, UserId};
-use crate::domain::model::power::{AdministrativePower, Power};
+use crate::domain::model::power::Power;
 use crate::domain::model::secret::Secret;
 use crate::domain::model::timestamp::Timestamp;
-use crate::domain::model::user::{StandardClaims, User};
+use crate::domain::model::user::StandardClaims;
 use crate::domain::signin::identifier;
 use crate::entropy;
 use crate::password::policy::{self, PolicyFault};
@@ -65,9 +62,9 @@ pub async fn is_open(app: &App, ctx: &Ctx, token: &str) -> Result<bool, Error> {
 /// `Invalid` with the fields to mend; `NotFound` when the link is spent, too old or was never one.
 pub async fn finish(app: &App, ctx: &Ctx, token: &str, username: &str, password: &Secret) -> Result<(), Error> {
     let mut faults = Vec::new();
-    let canonical = identifier::canonical(username)
-        .map_err(|fault| faults.push(Fault { pointer: "username".to_owned(), detail: fault.to_string() }))
-        .ok();
+    if let Err(fault) = identifier::canonical(username) {
+        faults.push(Fault { pointer: "username".to_owned(), detail: fault.to_string() });
+    }
     let normal = policy::check(password.expose(), &ctx.realm.settings.password_policy)
         .map_err(|fault| {
             let detail = match fault {
@@ -77,67 +74,28 @@ pub async fn finish(app: &App, ctx: &Ctx, token: &str, username: &str, password:
             faults.push(Fault { pointer: "password".to_owned(), detail: detail.to_owned() });
         })
         .ok();
-    let (Some(canonical), Some(normal)) = (canonical, normal) else { return Err(Error::Invalid(faults)) };
+    let Some(normal) = normal.filter(|_| faults.is_empty()) else { return Err(Error::Invalid(faults)) };
     if !is_open(app, ctx, token).await? {
         return Err(Error::NotFound);
     }
     let phc = app.passwords.hash(Secret::new(normal)).await?;
-    let id = UserId::from_uuid(app.entropy.uuid("user", ctx.now));
-    let name = Identifier { realm: ctx.realm.id, canonical, kind: IdentifierKind::Username, user: id };
+    let scribe = Scribe::by_request(app, ctx);
+    let new =
+        NewUser { username: username.trim().to_owned(), sub: None, enabled: true, claims: StandardClaims::default() };
     let mut tx = app.store.begin().await?;
     // The link is spent in the same transaction: whoever comes second finds none.
     if !repo::setup::consume(&mut tx, sha256(token.as_bytes()), ctx.now).await? {
         return Err(Error::NotFound);
     }
-    repo::user::insert(&mut tx, &user(app, ctx, id, username)).await?;
-    match repo::identifier::replace_for(&mut tx, ctx.realm.id, id, &[name]).await {
+    let user = match user::insert(&mut tx, &scribe, new).await {
         Err(store::Error::Conflict(_)) => {
             let detail = NAME_TAKEN.to_owned();
             return Err(Error::Invalid(vec![Fault { pointer: "username".to_owned(), detail }]));
         }
         other => other?,
-    }
-    let credential = CredentialId::from_uuid(app.entropy.uuid("credential", ctx.now));
-    let secret = CredentialSecret::Password { phc };
-    let password = Credential { realm: ctx.realm.id, id: credential, user: id, secret, created_at: ctx.now };
-    repo::credential::set_password(&mut tx, &password).await?;
-    repo::power::insert(&mut tx, &power(app, ctx, id)).await?;
-    for (kind, reason) in [(AuditKind::UserCreated, None), (AuditKind::PowerGiven, Some(Power::Instance.as_str()))] {
-        let mut audit = end::event(app, ctx, kind, Actor::Operator);
-        audit.user = Some(id);
-        audit.reason = reason;
-        repo::audit::append(&mut tx, &audit).await?;
-    }
+    };
+    user::put_credential(&mut tx, &scribe, &user, phc).await?;
+    user::give_power(&mut tx, &scribe, user.id, Power::Instance).await?;
     tx.commit().await?;
     Ok(())
-}
-
-fn user(app: &App, ctx: &Ctx, id: UserId, username: &str) -> User {
-    User {
-        realm: ctx.realm.id,
-        id,
-        sub: subject(app),
-        username: username.trim().to_owned(),
-        enabled: true,
-        credential_epoch: 0,
-        created_at: ctx.now,
-        updated_at: ctx.now,
-        claims: StandardClaims::default(),
-    }
-}
-
-fn power(app: &App, ctx: &Ctx, user: UserId) -> AdministrativePower {
-    AdministrativePower {
-        realm: ctx.realm.id,
-        id: PowerId::from_uuid(app.entropy.uuid("power", ctx.now)),
-        user,
-        power: Power::Instance,
-        created_at: ctx.now,
-    }
-}
-
-/// A random `sub`: 128 bits, meaningless.
-fn subject(app: &App) -> String {
-    let bytes: [u8; 16] = entropy::bytes(&*app.entropy, "sub");
-    URL_SAFE_NO_PAD.encode(bytes)
 }

@@ -248,7 +248,7 @@ async fn a_garbage_authorization_header_is_a_refusal_everywhere_and_never_a_faul
     let op = Op::start().await;
     let long = format!("Basic {}", "A".repeat(9_000));
     let headers = [
-        "".to_owned(),
+        String::new(),
         "Basic".to_owned(),
         "Basic ".to_owned(),
         "Basic !!!!".to_owned(),

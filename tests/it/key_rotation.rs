@@ -96,7 +96,7 @@ async fn the_schedule_announces_a_day_ahead_switches_by_time_and_forgets_what_no
     assert!(is_active(&op, &token).await, "to its last second");
     op.advance(SECOND).await;
     assert!(!is_active(&op, &token).await, "it has ended");
-    op.advance(MINUTE).await;
+    op.advance(MINUTE + SECOND).await;
     turn(&op).await;
     let last = published(&op).await;
     assert_eq!(last.len(), 4);
@@ -233,7 +233,7 @@ async fn keys_outlive_a_restart() {
 
 const OUT: &str = "https://app.example/out";
 
-async fn logout_query(client: Client, hint: &str) -> String {
+fn logout_query(client: Client, hint: &str) -> String {
     let pairs =
         [("id_token_hint", hint), ("client_id", client.id), ("post_logout_redirect_uri", OUT), ("state", "a+b")];
     format!("/logout?{}", form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish())
@@ -261,7 +261,7 @@ async fn a_hint_signed_by_a_key_that_is_gone_still_signs_out_and_leads_back() {
     let silent = crate::kit::flow::authorize(WEB, "openid", &[("prompt", "none")]);
     assert!(browser.get(&silent).await.location_param("code").is_some(), "a remembered session is alive");
     for round in ["with the session", "with the session gone"] {
-        let answer = browser.get(&logout_query(WEB, &hint).await).await;
+        let answer = browser.get(&logout_query(WEB, &hint)).await;
         assert_eq!(answer.status, 303, "{round}: {}", answer.body);
         assert_eq!(answer.location(), format!("{OUT}?state=a%2Bb"), "{round}");
         assert_eq!(browser.get(&silent).await.location_param("error").as_deref(), Some("login_required"), "{round}");

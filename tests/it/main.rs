@@ -1,6 +1,14 @@
 //! The one integration test binary: modules by behaviour, the harness in `kit`.
 
 #![expect(
+    clippy::unchecked_time_subtraction,
+    clippy::unused_self,
+    clippy::manual_assert,
+    clippy::type_complexity,
+    clippy::print_stderr,
+    reason = "tests: arithmetic on constants, harness methods, messages for who runs them"
+)]
+#![expect(
     unreachable_pub,
     reason = "a test binary has nobody outside; `pub` says that a harness item is for all tests"
 )]
@@ -23,6 +31,8 @@ mod code;
 #[cfg(test)]
 mod consent;
 #[cfg(test)]
+mod cookies;
+#[cfg(test)]
 mod cors;
 #[cfg(test)]
 mod discovery;
@@ -32,6 +42,10 @@ mod docs;
 mod e2e;
 #[cfg(test)]
 mod ends;
+#[cfg(test)]
+mod errors;
+#[cfg(test)]
+mod hosts;
 #[cfg(test)]
 mod introspection;
 #[cfg(test)]
@@ -55,9 +69,13 @@ mod refresh;
 #[cfg(test)]
 mod revocation;
 #[cfg(test)]
+mod setup;
+#[cfg(test)]
 mod signin;
 #[cfg(test)]
 mod store;
+#[cfg(test)]
+mod surface;
 #[cfg(test)]
 mod tabs;
 #[cfg(test)]

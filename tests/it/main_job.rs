@@ -73,8 +73,8 @@ async fn signs_in(client: Client, scopes: &[&str]) {
         .await
         .expect("refreshed tokens");
     assert_ne!(
-        refreshed.refresh_token().map(|token| token.secret()),
-        tokens.refresh_token().map(|token| token.secret())
+        refreshed.refresh_token().map(openidconnect::RefreshToken::secret),
+        tokens.refresh_token().map(openidconnect::RefreshToken::secret)
     );
 }
 

@@ -270,7 +270,7 @@ async fn references_to_secrets_are_resolved_only_where_they_may_be() {
         path.display().to_string()
     };
     let good = write("good", b"secret-in-a-file\n");
-    let large = write("large", &[b'x'; 70_000]);
+    let large = write("large", &vec![b'x'; 70_000]);
     let inside = op.app.config.server.data_dir.join("inside");
     std::fs::write(&inside, "secret-in-data-dir").expect("written");
     let client = |at: &str| format!("realm: main\nclients: [{{client_id: web, secret_ref: \"{at}\"}}]");

@@ -40,7 +40,7 @@ enum ValueFault {
 /// The request as a whole cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WholeFault {
-    /// More than [`WHOLE_MAX`] bytes.
+    /// More bytes than the limit, [`WHOLE_MAX`] as a rule.
     TooLong,
     /// More than [`COUNT_MAX`] parameters.
     TooMany,
@@ -60,7 +60,12 @@ pub enum ParamFault {
 impl Params {
     /// Reads `application/x-www-form-urlencoded` bytes.
     pub fn parse(raw: &[u8]) -> Result<Self, WholeFault> {
-        if raw.len() > WHOLE_MAX {
+        Self::parse_up_to(WHOLE_MAX, raw)
+    }
+
+    /// As [`Self::parse`], with another limit for the whole.
+    pub fn parse_up_to(most: usize, raw: &[u8]) -> Result<Self, WholeFault> {
+        if raw.len() > most {
             return Err(WholeFault::TooLong);
         }
         let mut entries = Vec::new();

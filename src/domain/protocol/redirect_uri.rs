@@ -96,6 +96,13 @@ pub fn origin_of(uri: &str) -> Option<String> {
     origin.is_tuple().then(|| origin.ascii_serialization())
 }
 
+/// The origins of an `http` URI on a loopback host, with `*` for the port: whoever may receive on any port
+/// there ([`matches`]) may call from any port too. Takes redirect URIs and origins; `None` for all others.
+#[must_use]
+pub fn loopback_origins(uri: &str) -> Option<String> {
+    Loopback::read(uri).map(|loopback| format!("http://{}:*", loopback.host))
+}
+
 /// Whether two URIs share their origin.
 #[must_use]
 pub fn is_same_origin(one: &str, other: &str) -> bool {
@@ -117,6 +124,24 @@ mod tests {
 
     fn list(uris: &[&str]) -> Vec<String> {
         uris.iter().map(|uri| (*uri).to_owned()).collect()
+    }
+
+    #[test]
+    fn the_origins_of_a_loopback_uri_differ_in_their_port_alone() {
+        for (uri, origin) in [
+            ("http://localhost", Some("http://localhost:*")),
+            ("http://localhost:3000", Some("http://localhost:*")),
+            ("http://127.0.0.1:8000/callback?x", Some("http://127.0.0.1:*")),
+            ("http://[::1]/cb", Some("http://[::1]:*")),
+            ("https://localhost:3000", None),
+            ("http://localhost:0", None),
+            ("http://localhost.evil.example", None),
+            ("http://localhost:80@evil.example", None),
+            ("com.example.app:/cb", None),
+            ("null", None),
+        ] {
+            assert_eq!(loopback_origins(uri).as_deref(), origin, "{uri}");
+        }
     }
 
     #[test]

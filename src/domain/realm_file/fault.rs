@@ -107,7 +107,7 @@ pub(super) fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str
     if written.len() > 64 {
         return None;
     }
-    let far = (written.chars().count() / 3).clamp(1, 3);
+    let far = ((written.chars().count() + 1) / 3).clamp(1, 3);
     known
         .into_iter()
         .map(|name| (distance(&written.to_lowercase(), name), name))
@@ -147,6 +147,7 @@ mod tests {
         assert_eq!(nearest("Scopes", known), Some("scope"));
         assert_eq!(nearest("clientname", known), Some("client_name"));
         assert_eq!(nearest("zoneinfo", known), None);
+        assert_eq!(nearest("emial", ["email"]), Some("email"));
     }
 
     #[test]

@@ -7,11 +7,11 @@ use url::Url;
 use super::declared::DeclaredRealm;
 use super::fault::{Fault, Faults};
 use super::fields::{Field, Form, entries, line_of_text, overlay};
-use super::node::{Entry, Node, Unreadable, read};
+use super::node::{Entry, Kind, Node, Unreadable, read};
 use super::roles::required;
 use super::text::{is_loopback, realm_name};
 use super::{MAX_FILE_BYTES, clients, groups, resources, roles, settings, users};
-use crate::model::realm::RealmSettings;
+use crate::model::realm::{MAIN_REALM, RealmSettings};
 
 const TABLE: &[Field] = &[
     Field::new("realm", Form::Own),
@@ -85,6 +85,10 @@ fn document(file: &str, node: &Node, faults: &mut Faults) -> Option<DeclaredReal
         name,
         ..DeclaredRealm::default()
     };
+    let is_stated = |entry: &&&Entry| !matches!(entry.value.kind, Kind::Null);
+    if let Some(entry) = found.get("issuer").filter(is_stated).filter(|_| realm.name == MAIN_REALM) {
+        faults.add(entry.line, "issuer", "the issuer of the realm main is public_url itself; leave the field out");
+    }
     if let Some(entry) = found.get("settings") {
         declared_settings(entry, &mut realm, faults);
     }

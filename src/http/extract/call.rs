@@ -85,7 +85,7 @@ impl Call {
     /// # Errors
     /// Another content type, a body over the limit, or text that cannot be read.
     pub async fn form(&self) -> Result<Params, Error> {
-        Ok(Params::parse(&self.raw_form().await?)?)
+        Ok(Params::parse_up_to(self.limit, &self.raw_form().await?)?)
     }
 
     /// The form's bytes as they came.

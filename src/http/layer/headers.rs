@@ -7,14 +7,13 @@ use http::header::{
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 
-use crate::context::Site;
-
 const COOP: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const CORP: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const PERMISSIONS: HeaderName = HeaderName::from_static("permissions-policy");
 
-/// Adds what is missing; a page's own CSP and a document's own caching stay.
-pub fn secure(response: &mut Response<Body>, site: &Site) {
+/// Adds what is missing; a page's own CSP and a document's own caching stay. `is_https`: browsers come
+/// by TLS and shall never try without.
+pub fn secure(response: &mut Response<Body>, is_https: bool) {
     let headers = response.headers_mut();
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
@@ -22,7 +21,7 @@ pub fn secure(response: &mut Response<Body>, site: &Site) {
     headers.insert(COOP, HeaderValue::from_static("same-origin"));
     headers.insert(CORP, HeaderValue::from_static("same-origin"));
     headers.insert(PERMISSIONS, HeaderValue::from_static("camera=(), geolocation=(), microphone=(), payment=()"));
-    if site.secure {
+    if is_https {
         headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=63072000; includeSubDomains"));
     }
     headers

@@ -12,7 +12,7 @@ pub mod userinfo;
 use http::header::AUTHORIZATION;
 
 use super::extract::call::Call;
-use crate::domain::protocol::params::Params;
+use crate::domain::protocol::params::{ParamFault, Params};
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::service::Error;
 
@@ -30,9 +30,13 @@ fn authorization(call: &Call) -> Result<Vec<&str>, Error> {
     all.collect()
 }
 
-/// The token that introspection and revocation are about.
+/// The token that introspection and revocation are about. One too long to be read is a token of nobody
+/// and not a fault of the request: whoever asks passes on what strangers sent (B-20, B-21).
 fn token_parameter(form: &Params) -> Result<&str, Error> {
-    form.one("token").map_err(Refusal::from)?.ok_or_else(|| {
-        Error::refused(OauthCode::InvalidRequest, "token_missing_parameter", "the parameter token is missing")
-    })
+    match form.one("token") {
+        Ok(Some(token)) => Ok(token),
+        Ok(None) => Err(Error::refused(OauthCode::InvalidRequest, "token_missing_parameter", "the parameter token is missing")),
+        Err(ParamFault::TooLong(_)) => Ok(""),
+        Err(fault) => Err(Refusal::from(fault).into()),
+    }
 }

@@ -13,7 +13,10 @@ use crate::service::Error;
 #[must_use]
 pub fn error(ctx: &Ctx, error: &Error) -> Response<Body> {
     let mut response = oauth::error(ctx, error);
-    if let Error::Refused(refusal) = error {
+    // What is no fault of the token needs no challenge.
+    if let Error::Refused(refusal) = error
+        && !response.status().is_server_error()
+    {
         let (status, challenge) = match (refusal.code, refusal.reason) {
             (_, "token_missing") => (StatusCode::UNAUTHORIZED, "Bearer".to_owned()),
             (OauthCode::InvalidToken, _) => (StatusCode::UNAUTHORIZED, challenge(refusal.code, &refusal.description)),

@@ -41,7 +41,7 @@ pub fn chrome(call: &Call, ui_locales: &[String]) -> Chrome {
     let ctx = &call.ctx;
     let now = language(call, ui_locales);
     let mut chrome = Chrome::new(now, ctx.site.static_base.clone(), clean_title(ctx.realm.title()));
-    chrome.domain = ctx.site.origin.split_once("://").map_or("", |(_, host)| host).to_owned();
+    ctx.site.origin.split_once("://").map_or("", |(_, host)| host).clone_into(&mut chrome.domain);
     chrome.request_id = ctx.request_id.to_string();
     if call.head.method == Method::GET && !call.path().starts_with("/authorize") {
         let supported = ctx.realm.settings.locales.supported.iter().filter_map(|tag| Language::from_tag(tag));
@@ -132,6 +132,8 @@ pub fn fault(
 ) -> Response<Body> {
     let mut page = ErrorPage::new(chrome(call, &[]), fault, call.ctx.now.to_rfc3339());
     page.detail = detail;
+    // No page without a way out; whether the cookie still counts is decided there.
+    page.chrome.sign_out = call.cookie(Cookie::Session).map(|_| call.ctx.site.path("/logout"));
     if fault == Fault::FlowGone {
         // The application is not known any more; the start page says how to go on.
         let title = page.chrome.t(Key::ErrorOnward).to_owned();

@@ -11,7 +11,7 @@ pub fn document(
     bytes: Bytes,
     etag: &HeaderValue,
     media_type: &'static str,
-    caching: &'static str,
+    caching: &str,
 ) -> Response<Body> {
     let has_it = request.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok()).any(|value| {
         value.split(',').any(|tag| {
@@ -25,7 +25,9 @@ pub fn document(
     }
     let headers = response.headers_mut();
     headers.insert(ETAG, etag.clone());
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static(caching));
+    if let Ok(caching) = HeaderValue::from_str(caching) {
+        headers.insert(CACHE_CONTROL, caching);
+    }
     if !has_it {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
     }

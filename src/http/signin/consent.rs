@@ -95,7 +95,8 @@ async fn show(
     };
     let request = &pending.flow.request;
     let binding = Binding { form: "consent", browser: pending.browser, flow: Some(pending.handle), signed_in };
-    let chrome = page::chrome(call, &request.ui_locales);
+    let mut chrome = page::chrome(call, &request.ui_locales);
+    chrome.sign_out = Some(call.ctx.site.path("/logout"));
     let lines = |scopes: &[String]| -> Vec<ScopeLine> {
         scopes.iter().map(|scope| ScopeLine::of(chrome.lang, scope)).collect()
     };

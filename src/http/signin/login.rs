@@ -171,6 +171,7 @@ async fn show(
     let request = &pending.flow.request;
     let binding = Binding { form: "login", browser: pending.browser, flow: Some(pending.handle), signed_in };
     let mut login = LoginPage::new(page::chrome(call, &request.ui_locales), call.ctx.site.path("/login"));
+    login.chrome.sign_out = signed_in.map(|_| call.ctx.site.path("/logout"));
     login.client = Some(page::client_header(call, &pending.client).await?);
     login.csrf = form::token(&call.app, &call.ctx, binding);
     login.flow = pending.handle.to_string();

@@ -13,6 +13,7 @@ pub mod user;
 use serde_json::Value;
 use uuid::Uuid;
 
+use crate::context::Ctx;
 use crate::domain::model::audit::{Actor, AuditEvent, AuditKind};
 use crate::domain::model::event::{EventKind, OutboxEvent};
 use crate::domain::model::ids::{EventId, RealmId};
@@ -31,13 +32,21 @@ pub struct Scribe<'a> {
     pub realm: RealmId,
     /// Who.
     pub actor: Actor,
+    /// The request it came with.
+    pub asked: Option<&'a Ctx>,
 }
 
 impl<'a> Scribe<'a> {
     /// The command line on the host acts in a realm.
     #[must_use]
     pub fn operator(app: &'a App, realm: RealmId, now: Timestamp) -> Self {
-        Self { entropy: &*app.entropy, now, realm, actor: Actor::Operator }
+        Self { entropy: &*app.entropy, now, realm, actor: Actor::Operator, asked: None }
+    }
+
+    /// The operator acts through a page.
+    #[must_use]
+    pub fn by_request(app: &'a App, ctx: &'a Ctx) -> Self {
+        Self { asked: Some(ctx), ..Self::operator(app, ctx.realm.id, ctx.now) }
     }
 
     /// A fresh id.
@@ -66,8 +75,8 @@ impl<'a> Scribe<'a> {
             grant: None,
             reason: None,
             actor: self.actor,
-            address: None,
-            request: None,
+            address: self.asked.and_then(|ctx| ctx.address).map(|address| address.to_string()),
+            request: self.asked.map(|ctx| ctx.request_id.to_string()),
         }
     }
 

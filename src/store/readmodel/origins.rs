@@ -1,5 +1,6 @@
 //! The web origins of each realm's clients, whole: a preflight names no client. Origins follow from
-//! redirect URIs and `web_origins`; a change of any client of the realm drops its set.
+//! redirect URIs, those on a loopback host with any port, and `web_origins`; a change of any
+//! client of the realm drops its set.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use super::ReadModels;
 use super::model::Model;
 use crate::domain::model::ids::RealmId;
-use crate::domain::protocol::redirect_uri::origin_of;
+use crate::domain::protocol::redirect_uri::{loopback_origins, origin_of};
 use crate::store::{Error, repo};
 
 const MOST: usize = 256;
@@ -37,7 +38,10 @@ impl ReadModels {
             let page = repo::client::list(&self.inner.read, realm, after, PAGE).await?;
             for client in page.iter().filter(|client| client.enabled) {
                 origins.extend(client.metadata.web_origins.iter().cloned());
-                origins.extend(client.metadata.redirect_uris.iter().filter_map(|uri| origin_of(uri)));
+                for uri in &client.metadata.redirect_uris {
+                    origins.extend(origin_of(uri));
+                    origins.extend(loopback_origins(uri));
+                }
             }
             match page.last() {
                 Some(last) if u64::try_from(page.len()).is_ok_and(|got| got == PAGE) => after = Some(last.key),

@@ -95,7 +95,7 @@ pub async fn list(
     with_secrets(source, realm, rows).await
 }
 
-/// Makes a client. Its secrets are added apart.
+/// Makes a client. Its secrets are added apart. The realm's origins are cached whole, so their readers are told.
 pub async fn insert(tx: &mut Tx, client: &Client) -> Result<(), Error> {
     let row: ActiveModel = whole(Model {
         realm_id: client.realm.as_uuid(),
@@ -106,6 +106,7 @@ pub async fn insert(tx: &mut Tx, client: &Client) -> Result<(), Error> {
         metadata: json(&client.metadata)?,
     });
     Entity::insert(row).exec_without_returning(tx.connection()).await?;
+    tx.changed(client.realm, ChangeKind::Client, client.key.as_uuid());
     Ok(())
 }
 

@@ -1,7 +1,8 @@
 //! Realms.
 
 use sea_orm::ActiveValue::Set;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
+use sea_orm::sea_query::LockType;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 
 use super::row::{Row, json, whole};
 use crate::domain::model::ids::RealmId;
@@ -55,10 +56,18 @@ pub async fn list(source: &impl Source) -> Result<Vec<Realm>, Error> {
     rows.into_iter().map(read).collect()
 }
 
-/// Makes a realm. Absence is never cached, so nobody needs to be told.
+/// Keeps other writers of the realm's own matters out until the transaction ends. On SQLite the one
+/// writer is alone anyway.
+pub async fn lock(tx: &mut Tx, id: RealmId) -> Result<(), Error> {
+    Entity::find_by_id(id.as_uuid()).lock(LockType::NoKeyUpdate).one(tx.connection()).await?;
+    Ok(())
+}
+
+/// Makes a realm. The hosts of realms are cached whole, so their readers are told.
 pub async fn insert(tx: &mut Tx, realm: &Realm) -> Result<(), Error> {
     let row: ActiveModel = whole(model(realm)?);
     Entity::insert(row).exec_without_returning(tx.connection()).await?;
+    tx.changed(realm.id, ChangeKind::Realm, realm.id.as_uuid());
     Ok(())
 }
 

@@ -47,7 +47,7 @@ async fn acr_values_are_voluntary() {
     let metadata = op.get("/.well-known/openid-configuration", &[]).await.json();
     let supported = metadata["acr_values_supported"].as_array().cloned().unwrap_or_default();
     assert!(!supported.is_empty(), "{metadata}");
-    let all: Vec<&str> = supported.iter().filter_map(|value| value.as_str()).collect();
+    let all: Vec<&str> = supported.iter().filter_map(serde_json::Value::as_str).collect();
     for wish in ["1 2", "phr", &all.join(" ")] {
         let answer = code_answer(&mut op.browser(), WEB, "openid", &[("acr_values", wish)]).await;
         let acr = id_claims(&op, WEB, &answer).await["acr"].as_str().expect("an acr").to_owned();

@@ -105,6 +105,7 @@ impl<'a> Browser<'a> {
     ) -> Answer {
         let url = self.op.absolute(url);
         let path = self.op.path_of(&url);
+        let looks_at_body = method != Method::HEAD;
         let mut request = http::Request::builder().method(method).uri(&path.1).header("host", &path.0);
         request = request
             .header("user-agent", &self.agent)
@@ -130,7 +131,7 @@ impl<'a> Browser<'a> {
         };
         let answer = self.op.send_from(self.address, url.clone(), request.body(body.into()).expect("a request")).await;
         self.keep_cookies(&url, &answer.headers);
-        if answer.header("content-type").is_some_and(|media| media.starts_with("text/html")) {
+        if looks_at_body && answer.header("content-type").is_some_and(|media| media.starts_with("text/html")) {
             answer.page().check(&answer);
         }
         self.at = Some(answer.clone());

@@ -15,7 +15,14 @@ pub struct TestDb {
     postgres: Option<(String, String)>,
 }
 
+/// What a filled database is copied from.
+enum Prepared {
+    Sqlite(Vec<u8>),
+    Postgres(String),
+}
+
 static TEMPLATE: OnceCell<String> = OnceCell::const_new();
+static PREPARED: OnceCell<Prepared> = OnceCell::const_new();
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// Whether this run is on PostgreSQL.
@@ -38,9 +45,37 @@ impl TestDb {
         }
         let admin = postgres_url().expect("DOORWARD_TEST_POSTGRES names the tests' own server");
         let template = TEMPLATE.get_or_init(|| template(admin.clone())).await;
+        Self::copied(folder, admin, template).await
+    }
+
+    /// A copy of the database that `prepare` fills once per run and hands over closed.
+    pub async fn prepared<F: Future<Output = Self>>(prepare: impl FnOnce() -> F) -> Self {
+        match PREPARED.get_or_init(|| async { prepare().await.into_template() }).await {
+            Prepared::Sqlite(bytes) => {
+                let folder = tempfile::Builder::new().prefix("doorward-test").tempdir_in(memory()).expect("a folder");
+                let path = folder.path().join("doorward.db");
+                std::fs::write(&path, bytes).expect("a database file");
+                Self { url: format!("sqlite://{}", path.display()), folder, postgres: None }
+            }
+            Prepared::Postgres(template) => {
+                let admin = postgres_url().expect("DOORWARD_TEST_POSTGRES names the tests' own server");
+                let folder = tempfile::Builder::new().prefix("doorward-test").tempdir_in(memory()).expect("a folder");
+                Self::copied(folder, admin, template).await
+            }
+        }
+    }
+
+    async fn copied(folder: tempfile::TempDir, admin: String, template: &str) -> Self {
         let name = format!("doorward_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::SeqCst));
         run(&admin, &format!("CREATE DATABASE {name} TEMPLATE {template}")).await;
         Self { url: with_name(&admin, &name), folder, postgres: Some((admin, name)) }
+    }
+
+    fn into_template(mut self) -> Prepared {
+        match self.postgres.take() {
+            Some((_, name)) => Prepared::Postgres(name),
+            None => Prepared::Sqlite(std::fs::read(self.folder.path().join("doorward.db")).expect("a database file")),
+        }
     }
 }
 

@@ -220,15 +220,28 @@ fn tag(inside: &str) -> (String, Vec<(String, String)>) {
     (name, attributes)
 }
 
-/// The entities that our templates write.
+/// The entities that our templates write, each read once.
 fn unescape(text: &str) -> String {
-    text.replace("&#60;", "<")
-        .replace("&#62;", ">")
-        .replace("&#34;", "\"")
-        .replace("&#39;", "'")
-        .replace("&lt;", "<")
-        .replace("&gt;", ">")
-        .replace("&quot;", "\"")
-        .replace("&#38;", "&")
-        .replace("&amp;", "&")
+    const ENTITIES: [(&str, char); 9] = [
+        ("&#60;", '<'),
+        ("&#62;", '>'),
+        ("&#34;", '"'),
+        ("&#39;", '\''),
+        ("&#38;", '&'),
+        ("&lt;", '<'),
+        ("&gt;", '>'),
+        ("&quot;", '"'),
+        ("&amp;", '&'),
+    ];
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let (entity, character) =
+            ENTITIES.into_iter().find(|(entity, _)| rest.starts_with(entity)).unwrap_or(("&", '&'));
+        out.push(character);
+        rest = &rest[entity.len()..];
+    }
+    out.push_str(rest);
+    out
 }

@@ -69,7 +69,7 @@ async fn a_thousand_random_cookies_cost_no_query_and_are_nobody() {
         let names = browser.cookie_names();
         names.into_iter().map(|(name, _)| name).find(|name| name.contains(part)).expect("a cookie")
     };
-    let (session, device, browsers) = (name("session"), name("device"), name("browser"));
+    let (session, device, tie) = (name("session"), name("device"), name("browser"));
     let genuine = browser.cookie("session").expect("a session");
     let realm = db_realm(&op).await;
     let nobody = op.get("/", &[]).await;
@@ -94,7 +94,7 @@ async fn a_thousand_random_cookies_cost_no_query_and_are_nobody() {
             1 => text(genuine.len()),
             _ => text(round % 90),
         };
-        let cookies = format!("{session}={forged}; {device}={forged}; {browsers}={forged}");
+        let cookies = format!("{session}={forged}; {device}={forged}; {tie}={forged}");
         let answer = op.get("/", &[("cookie", &cookies)]).await;
         assert_eq!(answer.status, 200, "{forged}: {}", answer.body);
         assert!(!answer.body.contains("alice"), "{forged}");

@@ -6,27 +6,12 @@
 
 use super::scope::OPENID;
 use crate::model::resource::Resource;
+pub use crate::protocol::resource::is_same;
 use crate::protocol::refusal::{OauthCode, Refusal};
 
 /// Longest value that is looked at, and most values in one request.
 const RESOURCE_MAX: usize = 2048;
 const RESOURCES_MAX: usize = 20;
-
-/// Whether two spellings name one resource.
-#[must_use]
-pub fn is_same(one: &str, other: &str) -> bool {
-    one == other || without_root(one) == without_root(other)
-}
-
-/// Drops a path that is only `/`.
-fn without_root(uri: &str) -> &str {
-    match uri.split_once("://") {
-        Some((_, rest)) if rest.find('/').is_some_and(|slash| slash + 1 == rest.len()) => {
-            uri.strip_suffix('/').unwrap_or(uri)
-        }
-        _ => uri,
-    }
-}
 
 /// The asked resources in the spelling of `granted`, each once; empty values count as left out, and
 /// nothing asked gives everything granted. What was not granted is `invalid_target`.
