@@ -197,10 +197,10 @@ async fn preflight(app: Arc<App>, cors: Cors, request: Request<Body>) -> Respons
     cors.preflight(allowed)
 }
 
-async fn wrong_method(app: Arc<App>, known: &[Known], request: Request<Body>) -> Response<Body> {
+fn wrong_method(app: Arc<App>, known: &[Known], request: Request<Body>) -> Response<Body> {
     let found = known.iter().find(|known| matches(known.path, request.uri().path()));
     match (found, request.extensions().get::<Ctx>()) {
-        (Some(known), Some(ctx)) if known.audience != Audience::Realm && !ctx.site.main => missing(app, request).await,
+        (Some(known), Some(ctx)) if known.audience != Audience::Realm && !ctx.site.main => missing(app, request),
         (Some(known), Some(ctx)) if known.dialect == Dialect::Page => page::method_not_allowed(ctx, &known.allow),
         (Some(known), _) => oauth::method_not_allowed(&known.allow),
         _ => plain(http::StatusCode::METHOD_NOT_ALLOWED, "This address does not take this method."),
