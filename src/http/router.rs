@@ -174,7 +174,7 @@ pub fn build(app: &Arc<App>, dev: bool) -> Router {
     router
         .method_not_allowed_fallback(move |request: Request<Body>| {
             let (app, known) = (elsewhere.clone(), known.clone());
-            async move { wrong_method(app, &known, request).await }
+            std::future::ready(wrong_method(app, &known, request))
         })
         .fallback(move |request: Request<Body>| {
             let app = app.clone();

@@ -55,7 +55,7 @@ async fn settings_that_are_wrong_are_all_named_with_what_is_allowed() {
 
 #[tokio::test]
 async fn a_setting_whose_feature_is_not_built_is_refused_instead_of_ignored() {
-    let server = Doorward::embedded().await;
+    let mut server = Doorward::embedded().await;
     server.set("DOORWARD_REDIS__URL", "redis://:hidden@localhost");
     let refused = server.refused(&[]);
     refused.says(78, &["redis.url", "not built"]);
@@ -75,7 +75,7 @@ async fn a_configuration_file_that_is_not_there_or_not_toml_is_named() {
 
 #[tokio::test]
 async fn a_database_that_does_not_answer_ends_the_start_as_a_missing_dependency() {
-    let server = Doorward::embedded().await;
+    let mut server = Doorward::embedded().await;
     let [closed] = free_ports();
     server.set("DOORWARD_DATABASE__URL", &format!("postgres://doorward:planted-secret@127.0.0.1:{closed}/doorward"));
     server.set("DOORWARD_MASTER_KEY", MASTER_KEY);
@@ -87,14 +87,14 @@ async fn a_database_that_does_not_answer_ends_the_start_as_a_missing_dependency(
 
 #[tokio::test]
 async fn postgres_needs_its_master_key_given() {
-    let server = Doorward::embedded().await;
+    let mut server = Doorward::embedded().await;
     server.set("DOORWARD_DATABASE__URL", "postgres://doorward@127.0.0.1:1/doorward");
     server.refused(&[]).says(78, &["master_key", "PostgreSQL", "openssl rand -base64 32"]);
 }
 
 #[tokio::test]
 async fn a_master_key_that_others_can_read_is_refused() {
-    let server = Doorward::embedded().await;
+    let mut server = Doorward::embedded().await;
     server.start().await;
     server.kill();
     let file = server.data_dir().join("master.key");
