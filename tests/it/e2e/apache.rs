@@ -2,7 +2,9 @@
 //! flow with PKCE S256, client_secret_basic, userinfo, RP-initiated logout. On SQLite and on PostgreSQL,
 //! by `DOORWARD_TEST_DATABASE`.
 
-use crate::kit::process::Doorward;
+use std::time::Duration;
+
+use crate::kit::process::{Doorward, pause};
 use crate::kit::services::{Apache, Registration};
 use crate::kit::webdriver::{self, Browser, Script};
 
@@ -34,6 +36,13 @@ async fn sign_in(browser: &Browser) {
     browser.click("#login-submit").await;
 }
 
+/// Consents, once the page's guard against presses that were meant for what stood there before is over.
+async fn consent(browser: &Browser) {
+    browser.wait_for("#consent-allow").await;
+    pause(Duration::from_millis(800)).await;
+    browser.click("#consent-allow").await;
+}
+
 async fn assert_signed_in(browser: &Browser, issuer: &str) {
     assert_eq!(browser.text("#remote-user").await, "alice");
     assert_eq!(browser.text("#claim-iss").await, issuer);
@@ -53,7 +62,7 @@ async fn a_person_signs_in_at_apache_and_out_again() {
     assert!(browser.url().await.starts_with(&doorward.issuer()), "the sign-in page is the provider's");
     assert!(browser.source().await.contains("Apache"), "the page says for whom");
     sign_in(&browser).await;
-    browser.click("#consent-allow").await;
+    consent(&browser).await;
     browser.wait_for_url(&protected).await;
     assert_signed_in(&browser, &doorward.issuer()).await;
     let subject = browser.text("#claim-sub").await;
@@ -92,7 +101,7 @@ async fn a_wrong_password_is_told_and_the_name_is_kept_without_scripts() {
     assert_eq!(browser.value("#password").await, "");
     browser.fill("#password", PASSWORD).await;
     browser.click("#login-submit").await;
-    browser.click("#consent-allow").await;
+    consent(&browser).await;
     // The answer comes as a form; without scripts a person sends it with its button.
     if browser.wait_for_any(&["#remote-user", "form[method=post] button"]).await != "#remote-user" {
         browser.click("form[method=post] button").await;
@@ -112,7 +121,7 @@ async fn a_session_survives_a_crash_of_the_provider() {
     // A pending sign-in outlives the process …
     doorward.crash_and_restart().await;
     sign_in(&browser).await;
-    browser.click("#consent-allow").await;
+    consent(&browser).await;
     browser.wait_for("#remote-user").await;
 
     // … and so does the session.
