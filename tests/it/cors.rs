@@ -43,11 +43,8 @@ fn unreadable(answer: &Answer) {
 }
 
 async fn preflight(op: &Op, path: &str, origin: &str, method: &str, headers: &str) -> Answer {
-    let asked = [
-        ("origin", origin),
-        ("access-control-request-method", method),
-        ("access-control-request-headers", headers),
-    ];
+    let asked =
+        [("origin", origin), ("access-control-request-method", method), ("access-control-request-headers", headers)];
     op.raw("OPTIONS", path, &asked, "").await
 }
 
@@ -71,7 +68,9 @@ async fn a_preflight_is_answered_without_authentication() {
 #[tokio::test]
 async fn metadata_and_keys_are_for_everybody() {
     let op = Op::start().await;
-    for path in ["/.well-known/openid-configuration", "/.well-known/oauth-authorization-server", "/.well-known/jwks.json"] {
+    for path in
+        ["/.well-known/openid-configuration", "/.well-known/oauth-authorization-server", "/.well-known/jwks.json"]
+    {
         for origin in [LOCAL, "https://anybody.example", "null"] {
             let answer = op.get(path, &[("origin", origin)]).await;
             assert_eq!((answer.status.as_u16(), allowed(&answer)), (200, Some("*")), "{path}");
@@ -102,7 +101,8 @@ async fn a_script_can_read_success_and_every_kind_of_error() {
     assert_eq!(answer.status, 200);
     readable(&answer, APP);
     op.advance(Duration::from_secs(301)).await;
-    let wrong_code = [("grant_type", "authorization_code"), ("code", "x"), ("redirect_uri", "y"), ("client_id", "native")];
+    let wrong_code =
+        [("grant_type", "authorization_code"), ("code", "x"), ("redirect_uri", "y"), ("client_id", "native")];
     for (answer, status) in [
         (op.get("/userinfo", &[origin, ("authorization", &bearer)]).await, 401),
         (op.get("/userinfo", &[origin]).await, 401),
@@ -111,7 +111,16 @@ async fn a_script_can_read_success_and_every_kind_of_error() {
         (op.post("/token", &own, &[origin]).await, 401),
         (op.post("/token", &[], &[origin, ("authorization", "Basic !")]).await, 401),
         (op.raw("POST", "/token", &[origin, ("content-type", "application/json")], "{}").await, 400),
-        (op.raw("POST", "/token", &[origin, ("content-type", "application/x-www-form-urlencoded")], &"a".repeat(70_000)).await, 400),
+        (
+            op.raw(
+                "POST",
+                "/token",
+                &[origin, ("content-type", "application/x-www-form-urlencoded")],
+                &"a".repeat(70_000),
+            )
+            .await,
+            400,
+        ),
         (op.post("/revoke", &[("token", "x")], &[origin]).await, 401),
         (op.post("/revoke", &[("token", "x")], &[origin, ("authorization", &basic)]).await, 200),
     ] {
@@ -164,7 +173,15 @@ async fn a_loopback_app_may_call_from_the_port_that_its_redirect_uri_leaves_free
     for origin in [LOCAL, "http://localhost", "http://127.0.0.1:49152", "http://localhost:63785"] {
         readable(&op.get("/userinfo", &[("origin", origin)]).await, origin);
     }
-    for origin in ["https://localhost:3000", "http://[::1]:3000", "http://localhost.evil.example:3000", "http://localhost:3000@evil.example", "http://localhost:0", "http://localhost:99999", "http://localhost:*"] {
+    for origin in [
+        "https://localhost:3000",
+        "http://[::1]:3000",
+        "http://localhost.evil.example:3000",
+        "http://localhost:3000@evil.example",
+        "http://localhost:0",
+        "http://localhost:99999",
+        "http://localhost:*",
+    ] {
         unreadable(&op.get("/userinfo", &[("origin", origin)]).await);
     }
     let wrong = [("grant_type", "authorization_code"), ("code", "x"), ("redirect_uri", "y"), ("client_id", "native")];

@@ -35,7 +35,9 @@ fn authorization(call: &Call) -> Result<Vec<&str>, Error> {
 fn token_parameter(form: &Params) -> Result<&str, Error> {
     match form.one("token") {
         Ok(Some(token)) => Ok(token),
-        Ok(None) => Err(Error::refused(OauthCode::InvalidRequest, "token_missing_parameter", "the parameter token is missing")),
+        Ok(None) => {
+            Err(Error::refused(OauthCode::InvalidRequest, "token_missing_parameter", "the parameter token is missing"))
+        }
         Err(ParamFault::TooLong(_)) => Ok(""),
         Err(fault) => Err(Refusal::from(fault).into()),
     }

@@ -6,8 +6,8 @@
 
 use super::scope::OPENID;
 use crate::model::resource::Resource;
-pub use crate::protocol::resource::is_same;
 use crate::protocol::refusal::{OauthCode, Refusal};
+pub use crate::protocol::resource::is_same;
 
 /// Longest value that is looked at, and most values in one request.
 const RESOURCE_MAX: usize = 2048;
