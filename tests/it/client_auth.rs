@@ -291,6 +291,21 @@ async fn a_garbage_authorization_header_is_a_refusal_everywhere_and_never_a_faul
 }
 
 #[tokio::test]
+async fn a_client_id_that_no_database_takes_is_an_unknown_one_everywhere() {
+    let op = Op::start().await;
+    for id in ["\0", "we\0b", "web\0", "w\u{e9}b", "we b", "\n", &"w".repeat(300)] {
+        refused(&with_basic(&op, id, SECRET, &[]).await, 401, "invalid_client");
+        refused(&in_body(&op, id, SECRET).await, 401, "invalid_client");
+        refused(&op.post("/token", &[OWN, ("client_id", id)], &[]).await, 401, "invalid_client");
+        let query = form_urlencoded::Serializer::new(String::new()).append_pair("client_id", id).finish();
+        for path in ["/authorize", "/logout"] {
+            let answer = op.get(&format!("{path}?{query}"), &[]).await;
+            assert!(!answer.status.is_server_error(), "{path}?{query}: {}", answer.status);
+        }
+    }
+}
+
+#[tokio::test]
 async fn only_a_form_is_read_whatever_its_case_and_parameters() {
     let op = Op::start().await;
     let authorization = basic("web", SECRET);

@@ -2,6 +2,10 @@
 
 #![expect(
     clippy::unchecked_time_subtraction,
+    clippy::enum_variant_names,
+    clippy::semicolon_if_nothing_returned,
+    clippy::large_futures,
+    clippy::format_collect,
     clippy::unused_self,
     clippy::manual_assert,
     clippy::type_complexity,

@@ -1,15 +1,14 @@
 //! The whole surface, row by row: what every answer carries, which methods an address takes, how
 //! large a body may be, what is not there, and that looking changes nothing (`security` 3.1).
 
+mod looking;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::body::Body;
-use doorward::clock::Clock;
 use doorward::http::extract::address::Peer;
 use doorward::http::router::{self, Audience, Dialect};
-use doorward::service::setup;
 use http::{Method, Request};
-use sea_orm::{ConnectionTrait, Database, Statement};
 
 use crate::kit::browser::Answer;
 use crate::kit::flow::{WEB, authorize, refresh, text, tokens};
@@ -84,7 +83,6 @@ fn the_table_is_the_list() {
     assert_eq!(table, list);
     for row in router::table() {
         assert_eq!(row.method == Method::GET, row.limit == 0, "{}: only what acts takes a body", row.path);
-        assert!(row.limit <= 64 * 1024, "{}", row.path);
     }
 }
 
@@ -295,7 +293,9 @@ async fn an_unknown_path_is_a_page_for_people_and_a_line_for_programs() {
 async fn a_body_over_the_limit_is_refused_in_the_rows_dialect() {
     let op = Op::builder().dev().start().await;
     for (_, _, sample, _, dialect, _) in ROWS.iter().filter(|row| row.0 == "POST") {
-        for size in [65 * 1024, 5 * 1024 * 1024] {
+        // A token of 100 kB is a question that gets its answer: these two take more.
+        let takes_tokens = matches!(*sample, "/introspect" | "/revoke");
+        for size in [if takes_tokens { 1024 * 1024 } else { 65 * 1024 }, 5 * 1024 * 1024] {
             let request = Request::builder()
                 .method("POST")
                 .uri(*sample)
@@ -320,87 +320,4 @@ async fn a_body_over_the_limit_is_refused_in_the_rows_dialect() {
     let request =
         request.header("content-type", "application/x-www-form-urlencoded").body(many.into()).expect("a request");
     assert_eq!(op.send(request).await.status, 400);
-}
-
-/// Every table that rests; what is short-lived stands aside.
-const TABLES: [&str; 24] = [
-    "administrative_power",
-    "audit_event",
-    "client",
-    "client_secret",
-    "consent",
-    "credential",
-    "device",
-    "grant_record",
-    "identifier",
-    "logo",
-    "meta",
-    "outbox",
-    "realm",
-    "redemption",
-    "resource",
-    "revoked_token",
-    "role",
-    "session",
-    "setup_link",
-    "signing_key",
-    "user_account",
-    "user_group",
-    "user_group_member",
-    "user_role",
-];
-
-async fn db_counts(op: &Op) -> BTreeMap<&'static str, i64> {
-    op.app.store.batch().flush().await.expect("flushed");
-    let connection = Database::connect(&op.db.url).await.expect("the database");
-    let mut counts = BTreeMap::new();
-    for table in TABLES {
-        let sql = format!("SELECT COUNT(*) AS n FROM {table}");
-        let statement = Statement::from_string(connection.get_database_backend(), sql);
-        let row = connection.query_one_raw(statement).await.expect("a count").expect("a row");
-        counts.insert(table, row.try_get("", "n").expect("a number"));
-    }
-    connection.close().await.expect("closed");
-    counts
-}
-
-#[tokio::test]
-async fn looking_changes_nothing() {
-    let op = Op::builder().dev().start().await;
-    let link = setup::make_link(&op.app, op.clock.now()).await.expect("the store").expect("a link");
-    let mut browser = op.browser();
-    let got = tokens(&op, &mut browser, WEB, "openid profile").await;
-    let asking = browser.get(&authorize(crate::kit::flow::ASKER, "openid profile", &[])).await;
-    let flow = asking.url.split_once('?').expect("a flow").1.to_owned();
-    let before = db_counts(&op).await;
-    for (_, path, sample, _, _, look) in ROWS.iter().filter(|row| row.0 == "GET") {
-        assert_ne!(*look, Look::Acts, "{path}");
-        let mut urls = vec![
-            (*sample).to_owned(),
-            format!("{sample}?{flow}"),
-            format!("{sample}?{flow}&action=allow&username=alice&password=x"),
-        ];
-        match *path {
-            "/setup/{token}" => urls.push(format!("/setup/{}", link.expose())),
-            "/logout" => {
-                urls.push("/logout?client_id=web&post_logout_redirect_uri=https%3A%2F%2Fapp.example%2Fout".to_owned())
-            }
-            "/authorize" => urls.push(authorize(crate::kit::flow::ASKER, "openid", &[("prompt", "login")])),
-            _ => {}
-        }
-        for url in urls {
-            for method in [Method::GET, Method::HEAD] {
-                let answer = browser.send(method, &url, None, &[("sec-fetch-site", "none")]).await;
-                assert!(answer.status.as_u16() < 500, "{url}: {}", answer.status);
-            }
-        }
-    }
-    assert_eq!(db_counts(&op).await, before);
-    let silent = browser.get(&authorize(WEB, "openid", &[("prompt", "none")])).await;
-    assert!(silent.location_param("code").is_some(), "still signed in");
-    assert_eq!(refresh(&op, WEB, text(&got, "refresh_token")).await.status, 200);
-    let form = browser.get(&format!("/setup/{}", link.expose())).await;
-    assert!(form.page().has_id("setup-submit"), "the link is not spent");
-    let consent = browser.get(&format!("/consent?{flow}")).await;
-    assert!(consent.page().has_id("consent-allow"), "still asked: {}", consent.body);
 }

@@ -78,6 +78,17 @@ async fn no_nonce_comes_back_when_none_was_sent_and_no_id_token_without_openid()
     assert_eq!(userinfo(&op, text(&tokens, "access_token")).await.status, 403);
 }
 
+#[tokio::test]
+async fn a_nonce_comes_back_as_it_was_sent() {
+    let op = Op::start().await;
+    let mut browser = op.browser();
+    for nonce in ["a\0b", "\"\\/<>&+ %41", "\u{1f511} \u{e9}", "null"] {
+        let answer = code_answer(&mut browser, WEB, "openid", &[("nonce", nonce)]).await;
+        let tokens = given(&redeem(&op, WEB, &answer.location_param("code").expect("a code")).await);
+        assert_eq!(text(&verified(&op, text(&tokens, "id_token")).await.1, "nonce"), nonce);
+    }
+}
+
 /// OpenID Connect Core 3.1.3.6 for the four algorithms; Ed25519 hashes with SHA-512.
 fn at_hash(alg: &str, access_token: &str) -> String {
     let hash = if alg == "EdDSA" { &digest::SHA512 } else { &digest::SHA256 };

@@ -105,6 +105,13 @@ impl Default for ClientMetadata {
     }
 }
 
+/// Whether a text can be a `client_id`: 1 to 255 printable ASCII characters without spaces. Nothing else
+/// needs to be looked for.
+#[must_use]
+pub fn is_client_id(text: &str) -> bool {
+    (1..=255).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
 impl Client {
     /// What people read.
     #[must_use]

@@ -4,6 +4,7 @@ use url::{Host, Url};
 
 use super::fault::shown;
 use super::fields::line_of_text;
+use crate::model::client::is_client_id;
 
 /// A realm's name: part of every address of it.
 pub(super) fn realm_name(text: &str) -> Result<String, String> {
@@ -23,8 +24,11 @@ pub(super) fn name(text: &str) -> Result<String, String> {
 
 /// A `client_id`: RFC 6749 appendix A.1 without the space, which Basic authentication and logs mangle.
 pub(super) fn client_id(text: &str) -> Result<String, String> {
-    let good = (1..=255).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
-    if good { Ok(text.to_owned()) } else { Err("1 to 255 printable ASCII characters without spaces".to_owned()) }
+    if is_client_id(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("1 to 255 printable ASCII characters without spaces".to_owned())
+    }
 }
 
 /// A `sub`: OpenID Connect Core 2, at most 255 ASCII characters.

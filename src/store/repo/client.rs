@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::grant;
 use super::row::{Row, json, whole};
-use crate::domain::model::client::{Client, ClientSecret};
+use crate::domain::model::client::{Client, ClientSecret, is_client_id};
 use crate::domain::model::ids::{ClientKey, ClientSecretId, RealmId};
 use crate::domain::model::session::{EndReason, Ended};
 use crate::domain::model::timestamp::Timestamp;
@@ -70,8 +70,11 @@ pub async fn find(source: &impl Source, realm: RealmId, client: ClientKey) -> Re
     Ok(with_secrets(source, realm, found.into_iter().collect()).await?.pop())
 }
 
-/// The client of this public id.
+/// The client of this public id. What strangers send in its place may hold bytes that a database refuses.
 pub async fn find_by_client_id(source: &impl Source, realm: RealmId, client_id: &str) -> Result<Option<Client>, Error> {
+    if !is_client_id(client_id) {
+        return Ok(None);
+    }
     let found = Entity::find()
         .filter(Column::RealmId.eq(realm.as_uuid()))
         .filter(Column::ClientId.eq(client_id))

@@ -44,7 +44,7 @@ fn a_request_is_one_short_line() {
     assert_eq!(read["us"], 1234);
     assert_eq!(read["level"], "info");
     assert_eq!(read["client_id"], "web");
-    assert_eq!(entry("web").to_text(), "18:40:00 400 POST   /token 1.2 ms main web code_replayed  0123456789abcdef");
+    assert_eq!(entry("web").to_text(), "18:00:00 400 POST   /token 1.2 ms main web code_replayed  0123456789abcdef");
 }
 
 #[test]

@@ -328,8 +328,11 @@ impl Op {
 
     /// Scheme and authority.
     pub fn origin_of(&self, url: &str) -> String {
-        let (scheme, _) = url.split_once("://").expect("an absolute address");
-        format!("{scheme}://{}", self.path_of(url).0)
+        match url.split_once("://") {
+            Some((scheme, _)) => format!("{scheme}://{}", self.path_of(url).0),
+            // An app's own scheme has none: it is like nothing but itself.
+            None => url.to_owned(),
+        }
     }
 
     /// A target as a browser resolves it.
@@ -339,6 +342,6 @@ impl Op {
 
     /// Whether an address is one of this product's pages: not the callbacks of clients.
     pub fn is_ours(&self, url: &str) -> bool {
-        url.contains("://") && self.origin_of(url) == self.origin_of(&self.public_url)
+        self.origin_of(url) == self.origin_of(&self.public_url)
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct Doorward {
 }
 
 /// The master key that configurations on PostgreSQL name.
-pub(crate) const MASTER_KEY: &str = "6a6f6b652d6b65792d666f722d74657374732d6f6e6c792d33322d62797465732e";
+pub(crate) const MASTER_KEY: &str = "6b65792d666f722d74657374732d6f6e6c792d33322d62797465732d6c6f6e67";
 
 impl Doorward {
     /// Writes a configuration, brings the database up to date; does not start yet.

@@ -1,0 +1,226 @@
+//! Each value that the document lists works, and what it does not list is refused (`security` row 16).
+
+use super::{list, metadata};
+use crate::kit::flow::{
+    API, ASKER, Client, NATIVE, OPAQUE, WEB, authorize, code, code_answer, decode, introspect, post_as, redeem, text,
+    tokens, userinfo,
+};
+use crate::kit::op::Op;
+
+#[tokio::test]
+async fn every_listed_endpoint_answers_and_unbuilt_ones_do_not_exist() {
+    let op = Op::start().await;
+    let document = metadata(&op).await;
+    for (name, value) in document.as_object().expect("a document") {
+        if name.ends_with("_endpoint") || name == "jwks_uri" {
+            let status = op.get(value.as_str().expect("a URL"), &[]).await.status;
+            assert_ne!(status, 404, "{name}");
+        }
+    }
+    for path in [
+        "/register",
+        "/par",
+        "/device_authorization",
+        "/bc-authorize",
+        "/device",
+        "/signup",
+        "/admin",
+        "/api/v1/realms",
+    ] {
+        assert_eq!(op.get(path, &[]).await.status, 404, "{path}");
+        assert_eq!(op.post(path, &[], &[]).await.status, 404, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn every_listed_grant_type_works_and_no_other() {
+    let op = Op::start().await;
+    let document = metadata(&op).await;
+    let mut browser = op.browser();
+    let mut refresh_token = String::new();
+    for grant in list(&document, "grant_types_supported") {
+        let answer = match grant {
+            "authorization_code" => {
+                let code = code(&mut browser, WEB, "openid").await;
+                redeem(&op, WEB, &code).await
+            }
+            "refresh_token" => {
+                post_as(&op, WEB, "/token", &[("grant_type", grant), ("refresh_token", &refresh_token)]).await
+            }
+            other => post_as(&op, WEB, "/token", &[("grant_type", other)]).await,
+        };
+        assert_eq!(answer.status, 200, "{grant}: {}", answer.body);
+        if let Some(token) = answer.json()["refresh_token"].as_str() {
+            token.clone_into(&mut refresh_token);
+        }
+    }
+    for grant in [
+        "password",
+        "implicit",
+        "urn:ietf:params:oauth:grant-type:device_code",
+        "urn:ietf:params:oauth:grant-type:token-exchange",
+        "urn:ietf:params:oauth:grant-type:jwt-bearer",
+        "urn:openid:params:grant-type:ciba",
+        "Authorization_Code",
+    ] {
+        let answer = post_as(&op, WEB, "/token", &[("grant_type", grant)]).await;
+        assert_eq!((answer.status.as_u16(), text(&answer.json(), "error")), (400, "unsupported_grant_type"), "{grant}");
+    }
+}
+
+/// A client for each way to prove itself.
+fn client_of(method: &str) -> Client {
+    match method {
+        "client_secret_basic" => WEB,
+        "client_secret_post" => ASKER,
+        "none" => NATIVE,
+        other => panic!("no client of the tests proves itself by {other}"),
+    }
+}
+
+#[tokio::test]
+async fn every_listed_way_to_prove_a_client_works_and_no_other() {
+    let op = Op::start().await;
+    let document = metadata(&op).await;
+    for method in list(&document, "token_endpoint_auth_methods_supported") {
+        let client = client_of(method);
+        let mut browser = op.browser();
+        let code = match client.id {
+            "native" => code(&mut browser, NATIVE, "openid").await,
+            _ => code(&mut browser, client, "openid profile").await,
+        };
+        let answer = redeem(&op, client, &code).await;
+        assert_eq!(answer.status, 200, "{method}: {}", answer.body);
+        let access = text(&answer.json(), "access_token").to_owned();
+        if list(&document, "introspection_endpoint_auth_methods_supported").contains(&method) {
+            assert_eq!(introspect(&op, client, &access).await["active"], true, "{method}");
+        } else {
+            assert_eq!(post_as(&op, client, "/introspect", &[("token", &access)]).await.status, 401, "{method}");
+        }
+        assert!(list(&document, "revocation_endpoint_auth_methods_supported").contains(&method));
+        assert_eq!(post_as(&op, client, "/revoke", &[("token", &access)]).await.status, 200, "{method}");
+        assert_eq!(userinfo(&op, &access).await.status, 401, "{method}: revoked");
+    }
+    let assertion = [
+        ("grant_type", "client_credentials"),
+        ("client_id", "api"),
+        ("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
+        ("client_assertion", "e30.e30.e30"),
+    ];
+    let answer = op.post("/token", &assertion, &[]).await;
+    assert_eq!((answer.status.as_u16(), text(&answer.json(), "error")), (401, "invalid_client"));
+    assert_eq!(introspect(&op, API, "x").await["active"], false);
+}
+
+#[tokio::test]
+async fn every_listed_response_type_and_mode_works_and_no_other() {
+    let op = Op::start().await;
+    let document = metadata(&op).await;
+    let mut browser = op.browser();
+    code(&mut browser, WEB, "openid").await;
+    for mode in list(&document, "response_modes_supported") {
+        let answer = browser.get(&authorize(WEB, "openid", &[("response_mode", mode)])).await;
+        match mode {
+            "query" => assert!(answer.location_param("code").is_some(), "{}", answer.body),
+            "form_post" => assert!(answer.body.contains("name=\"code\""), "{}", answer.body),
+            other => panic!("nobody knows {other}"),
+        }
+    }
+    for mode in ["fragment", "jwt", "query.jwt", "web_message"] {
+        let answer = browser.get(&authorize(WEB, "openid", &[("response_mode", mode)])).await;
+        let refused = answer.location_param("error");
+        assert!(
+            refused.is_some_and(|error| error == "invalid_request" || error == "unsupported_response_mode"),
+            "{mode}"
+        );
+    }
+    assert_eq!(list(&document, "response_types_supported"), ["code"]);
+    for kind in ["token", "id_token", "id_token token", "code id_token", "code token", "code id_token token", "none"] {
+        let answer = browser.get(&authorize(WEB, "openid", &[("response_type", kind)])).await;
+        assert_eq!(answer.status, 303, "{kind}: {}", answer.body);
+        assert!(answer.location().contains("error=unsupported_response_type"), "{kind}: {}", answer.location());
+        assert!(!answer.location().contains("code=") && !answer.location().contains("token="), "{kind}");
+    }
+    for (name, value, error) in [
+        ("code_challenge_method", "plain", "invalid_request"),
+        ("prompt", "create", "invalid_request"),
+        ("request", "e30.e30.", "request_not_supported"),
+        ("request_uri", "https://app.example/r", "request_uri_not_supported"),
+    ] {
+        let answer = browser.get(&authorize(WEB, "openid", &[(name, value)])).await;
+        assert_eq!(answer.location_param("error").as_deref(), Some(error), "{name}={value}");
+    }
+}
+
+#[tokio::test]
+async fn every_listed_scope_claim_and_acr_comes_back() {
+    let op = Op::start().await;
+    let document = metadata(&op).await;
+    let mut browser = op.browser();
+    for scope in list(&document, "scopes_supported") {
+        let asked = if scope == "openid" { scope.to_owned() } else { format!("openid {scope}") };
+        assert_eq!(text(&tokens(&op, &mut browser, WEB, &asked).await, "scope"), asked);
+    }
+    let all = list(&document, "scopes_supported").join(" ");
+    for acr in list(&document, "acr_values_supported") {
+        let answer = code_answer(&mut browser, WEB, &all, &[("acr_values", acr)]).await;
+        let got = redeem(&op, WEB, &answer.location_param("code").expect("a code")).await.json();
+        let id_token = decode(text(&got, "id_token")).1;
+        assert_eq!(id_token["acr"], acr);
+        let person = userinfo(&op, text(&got, "access_token")).await.json();
+        for claim in list(&document, "claims_supported") {
+            assert!(id_token.get(claim).or_else(|| person.get(claim)).is_some(), "{claim}: {id_token} {person}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_listed_prompt_display_and_language_works() {
+    let op = Op::start().await;
+    let document = metadata(&op).await;
+    let mut browser = op.browser();
+    code(&mut browser, WEB, "openid").await;
+    for prompt in list(&document, "prompt_values_supported") {
+        let answer = browser.get(&authorize(WEB, "openid", &[("prompt", prompt)])).await;
+        match prompt {
+            "none" => assert!(answer.location_param("code").is_some()),
+            "login" => assert!(answer.page().has_id("login-submit"), "{}", answer.body),
+            "consent" => assert!(answer.page().has_id("consent-allow"), "{}", answer.body),
+            other => panic!("nobody knows {other}"),
+        }
+    }
+    for display in list(&document, "display_values_supported") {
+        let answer = op.browser().get(&authorize(WEB, "openid", &[("display", display)])).await;
+        assert!(answer.page().has_id("login-submit"), "{display}");
+    }
+    for locale in list(&document, "ui_locales_supported") {
+        let answer = op.browser().get(&authorize(WEB, "openid", &[("ui_locales", locale)])).await;
+        assert!(answer.body.contains(&format!("<html lang=\"{locale}\"")), "{locale}: {}", answer.body);
+    }
+}
+
+const BY_ALGORITHM: &str = r#"
+realm: main
+clients:
+  - { client_id: web, id_token_signed_response_alg: RS256 }
+  - { client_id: asker, id_token_signed_response_alg: PS256 }
+  - { client_id: native, id_token_signed_response_alg: ES256 }
+  - { client_id: opaque, id_token_signed_response_alg: EdDSA }
+"#;
+
+#[tokio::test]
+async fn every_listed_algorithm_signs_with_a_published_key() {
+    let op = Op::start().await;
+    op.apply(BY_ALGORITHM).await;
+    let document = metadata(&op).await;
+    let jwks = op.get(text(&document, "jwks_uri"), &[]).await.json();
+    let clients = [("RS256", WEB), ("PS256", ASKER), ("ES256", NATIVE), ("EdDSA", OPAQUE)];
+    assert_eq!(list(&document, "id_token_signing_alg_values_supported"), clients.map(|(alg, _)| alg));
+    for (alg, client) in clients {
+        let got = tokens(&op, &mut op.browser(), client, "openid").await;
+        let header = decode(text(&got, "id_token")).0;
+        assert_eq!(header["alg"], alg);
+        let keys = jwks["keys"].as_array().expect("keys");
+        assert_eq!(keys.iter().filter(|key| key["kid"] == header["kid"] && key["alg"] == alg).count(), 1, "{alg}");
+    }
+}
