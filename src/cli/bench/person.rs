@@ -100,7 +100,11 @@ impl Browser {
         for cookie in answer.headers.get_all(header::SET_COOKIE) {
             let text = cookie.to_str().map_err(|error| error.to_string())?;
             if let Some((name, value)) = text.split(';').next().and_then(|pair| pair.split_once('=')) {
-                self.cookies.insert(name.to_owned(), value.to_owned());
+                if value.is_empty() {
+                    self.cookies.remove(name);
+                } else {
+                    self.cookies.insert(name.to_owned(), value.to_owned());
+                }
             }
         }
         Ok(answer)
