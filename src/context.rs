@@ -3,6 +3,8 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use aws_lc_rs::digest;
+
 use crate::domain::model::realm::{MAIN_REALM, Realm};
 use crate::domain::model::timestamp::Timestamp;
 
@@ -36,6 +38,8 @@ pub struct Site {
     pub static_base: String,
     /// Whether the issuer is https: cookies are `Secure`, HSTS is sent.
     pub secure: bool,
+    /// First four bytes of the issuer's SHA-256 in hexadecimal: part of each cookie's name.
+    pub mark: String,
     /// Whether this is the main realm, which alone has the demo, set-up and later console and API.
     pub main: bool,
 }
@@ -57,6 +61,7 @@ impl Site {
             base: base.to_owned(),
             static_base,
             secure: issuer.starts_with("https://"),
+            mark: mark(&issuer),
             main,
             issuer: issuer.clone(),
         }
@@ -73,6 +78,12 @@ impl Site {
     pub fn path(&self, path: &str) -> String {
         format!("{}{path}", self.base)
     }
+}
+
+/// A short hash of the issuer.
+fn mark(issuer: &str) -> String {
+    let hash = digest::digest(&digest::SHA256, issuer.as_bytes());
+    hash.as_ref().iter().take(4).map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
 }
 
 /// Splits an absolute URL without query into origin and path.

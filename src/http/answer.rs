@@ -19,18 +19,23 @@ use crate::http::render::{page, redirect, target};
 /// A code for the client.
 #[must_use]
 pub fn success(call: &Call, request: &AuthorizeRequest, client: &Client, code: &str) -> Response<Body> {
-    let to = To { uri: &request.redirect_uri, mode: request.response_mode, state: request.state.as_deref() };
-    let mut response = send(call, &to, client.title(), Answer::Code(code));
-    response.extensions_mut().insert(Note { client: Some(client.client_id.clone()), reason: None });
-    response
+    established(call, request, client, Answer::Code(code))
 }
 
 /// A refusal once a request was established.
 #[must_use]
 pub fn refusal(call: &Call, request: &AuthorizeRequest, client: &Client, refusal: &Refusal) -> Response<Body> {
+    established(call, request, client, Answer::Refused(refusal))
+}
+
+fn established(call: &Call, request: &AuthorizeRequest, client: &Client, answer: Answer<'_>) -> Response<Body> {
     let to = To { uri: &request.redirect_uri, mode: request.response_mode, state: request.state.as_deref() };
-    let mut response = send(call, &to, client.title(), Answer::Refused(refusal));
-    response.extensions_mut().insert(Note { client: Some(client.client_id.clone()), reason: Some(refusal.reason) });
+    let reason = match answer {
+        Answer::Code(_) => None,
+        Answer::Refused(refusal) => Some(refusal.reason),
+    };
+    let mut response = send(call, &to, client.title(), answer);
+    response.extensions_mut().insert(Note { client: Some(client.client_id.clone()), reason });
     response
 }
 

@@ -34,15 +34,7 @@ pub async fn begin(call: &Call, query: &str) -> Result<Response<Body>, Error> {
     };
     let signed_in = signin::signed_in(call).await?;
     let (browser, cookie) = browser_or_new(call);
-    let mut flow = Flow {
-        owner: browser.owner(),
-        request,
-        client: client.key,
-        query: query.to_owned(),
-        started_at: call.ctx.now,
-        fresh: None,
-        consented: false,
-    };
+    let flow = Flow::begun(&call.ctx, browser, &client, request, query);
     let standing = Standing { client: &client, flow: &flow, signed_in: signed_in.as_ref() };
     let step = engine::decide(&call.app, &call.ctx, &standing).await?;
     let page = match (step, &signed_in) {
@@ -55,7 +47,6 @@ pub async fn begin(call: &Call, query: &str) -> Result<Response<Body>, Error> {
         (Step::Consent { .. }, Some(_)) => "/consent",
         (Step::Password { .. } | Step::Issue { .. } | Step::Consent { .. }, _) => "/login",
     };
-    flow.started_at = call.ctx.now;
     let handle = flow::create(&call.app, &call.ctx, browser, &flow).await?;
     let mut response = redirect::see_other(&address(call, page, handle));
     set_cookie(&mut response, cookie);
@@ -85,15 +76,7 @@ pub async fn keep(call: &Call, query: &str) -> Result<Kept, Error> {
         Checked::Answered(response) => return Ok(Kept::Answered(response)),
     };
     let (browser, cookie) = browser_or_new(call);
-    let flow = Flow {
-        owner: browser.owner(),
-        request,
-        client: client.key,
-        query: query.to_owned(),
-        started_at: call.ctx.now,
-        fresh: None,
-        consented: false,
-    };
+    let flow = Flow::begun(&call.ctx, browser, &client, request, query);
     let handle = flow::create(&call.app, &call.ctx, browser, &flow).await?;
     Ok(Kept::Pending { pending: Box::new(Pending { browser, handle, flow, client }), cookie })
 }

@@ -3,7 +3,6 @@
 //! http (loopback only) without prefix. The name carries a short hash of the issuer, because the
 //! ports of localhost share cookies and the main realm's Path=/ reaches every other realm.
 
-use aws_lc_rs::digest;
 use http::header::{COOKIE, HeaderMap, HeaderValue};
 
 use crate::context::Site;
@@ -42,12 +41,7 @@ impl Cookie {
             (true, false) => "__Secure-",
             (false, _) => "",
         };
-        let hash = digest::digest(&digest::SHA256, site.issuer.as_bytes());
-        let mut name = format!("{prefix}doorward-{}-", self.word());
-        for byte in hash.as_ref().iter().take(4) {
-            name.push_str(&format!("{byte:02x}"));
-        }
-        name
+        format!("{prefix}doorward-{}-{}", self.word(), site.mark)
     }
 
     /// Reads it; two cookies of one name count as none (`security-design` rule 26).

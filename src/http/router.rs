@@ -4,7 +4,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::Router;
 use axum::body::Body;
@@ -244,32 +244,8 @@ async fn run(app: Arc<App>, row: &Row, request: Request<Body>) -> Response<Body>
 /// The pattern that a path falls under, for the log line and metrics: never the path itself.
 #[must_use]
 pub fn label(path: &str) -> &'static str {
-    const LABELS: &[&str] = &[
-        "/authorize",
-        "/token",
-        "/userinfo",
-        "/introspect",
-        "/revoke",
-        "/.well-known/openid-configuration",
-        "/.well-known/oauth-authorization-server",
-        "/.well-known/jwks.json",
-        "/login",
-        "/login/start",
-        "/login/logo",
-        "/consent",
-        "/logout",
-        "/logout/confirm",
-        "/setup/{token}",
-        "/static/{*file}",
-        "/favicon.ico",
-        "/",
-        "/demo",
-        "/demo/start",
-        "/demo/callback",
-        "/demo/refresh",
-        "/demo/logout",
-    ];
-    LABELS.iter().copied().find(|pattern| matches(pattern, path)).unwrap_or("none")
+    static PATHS: LazyLock<Vec<&'static str>> = LazyLock::new(|| table().iter().map(|row| row.path).collect());
+    PATHS.iter().copied().find(|pattern| matches(pattern, path)).unwrap_or("none")
 }
 
 /// Whether `path` falls under `pattern`.

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::token::scope::{GROUPS, ROLES};
+use super::scope::{GROUPS, ROLES};
 use crate::model::user::{Address, StandardClaims, User};
 
 /// Every claim that userinfo or an ID token can hold, for discovery.

@@ -6,13 +6,10 @@
 use serde::Serialize;
 
 use super::claims::SUPPORTED;
-use super::token::scope::{GROUPS, OFFLINE_ACCESS, OPENID, ROLES};
+use super::scope::STANDARD;
 use crate::model::client::{AuthMethod, GrantType};
 use crate::model::key::Algorithm;
 use crate::model::realm::Realm;
-
-/// Scopes with a meaning of their own.
-pub const SCOPES: [&str; 8] = [OPENID, "profile", "email", "address", "phone", OFFLINE_ACCESS, ROLES, GROUPS];
 
 /// The address of a realm's OpenID Connect metadata.
 #[must_use]
@@ -86,7 +83,7 @@ impl Metadata {
             introspection_endpoint: at("/introspect"),
             revocation_endpoint: at("/revoke"),
             end_session_endpoint: at("/logout"),
-            scopes_supported: SCOPES.to_vec(),
+            scopes_supported: STANDARD.to_vec(),
             response_types_supported: ["code"],
             response_modes_supported: ["query", "form_post"],
             grant_types_supported: GrantType::ALL.iter().map(|grant| grant.as_str()).collect(),

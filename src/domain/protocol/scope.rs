@@ -11,9 +11,13 @@ use crate::model::resource::Resource;
 pub const OPENID: &str = "openid";
 /// A refresh family that survives the session is asked for.
 pub const OFFLINE_ACCESS: &str = "offline_access";
+/// The `roles` claim is asked for.
+pub const ROLES: &str = "roles";
+/// The `groups` claim is asked for.
+pub const GROUPS: &str = "groups";
 
 /// Scopes that each realm knows, in the order of discovery; resources add their own.
-pub const STANDARD: [&str; 8] = [OPENID, "profile", "email", "address", "phone", OFFLINE_ACCESS, "roles", "groups"];
+pub const STANDARD: [&str; 8] = [OPENID, "profile", "email", "address", "phone", OFFLINE_ACCESS, ROLES, GROUPS];
 
 /// Scopes of one request at most.
 const COUNT_MAX: usize = 100;

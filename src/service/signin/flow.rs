@@ -14,6 +14,7 @@ use tower_sessions::session::{Id, Record};
 use tower_sessions::session_store;
 
 use crate::context::Ctx;
+use crate::domain::model::client::Client;
 use crate::domain::model::ids::{ClientKey, RealmId, SessionId};
 use crate::domain::model::span::Span;
 use crate::domain::model::timestamp::Timestamp;
@@ -48,6 +49,22 @@ pub struct Flow {
     pub fresh: Option<Fresh>,
     /// What the person just allowed, until the flow is answered.
     pub consented: bool,
+}
+
+impl Flow {
+    /// A request that has just come, in which nothing happened yet.
+    #[must_use]
+    pub fn begun(ctx: &Ctx, browser: BrowserCookie, client: &Client, request: AuthorizeRequest, query: &str) -> Self {
+        Self {
+            owner: browser.owner(),
+            request,
+            client: client.key,
+            query: query.to_owned(),
+            started_at: ctx.now,
+            fresh: None,
+            consented: false,
+        }
+    }
 }
 
 /// A sign-in made inside a flow.

@@ -10,8 +10,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 
 use super::resource::{fit, narrow};
-use super::scope::{OPENID, has};
-use super::{Entitlement, Subject};
+use super::scope::has;
+use super::{Entitlement, OfPerson};
 use crate::model::client::{Client, GrantType};
 use crate::model::grant::GrantTerms;
 use crate::model::ids::{ClientKey, CodeId, SessionId, UserId};
@@ -268,24 +268,9 @@ fn entitle(facts: CodeFacts<'_>, request: &CodeRequest<'_>) -> Result<Entitlemen
     let resources = narrow(request.resource, &terms.resources)?;
     let scope = terms.scope.iter().filter(|token| has(&client.metadata.scope, token)).cloned().collect();
     let target = fit(request.resource, resources, scope, facts.resources, facts.issuer);
-    Ok(Entitlement {
-        subject: Subject::Person { user: user.id, sub: user.sub.clone() },
-        client: client.key,
-        client_id: client.client_id.clone(),
-        issue_id_token: target.scope.iter().any(|token| token == OPENID),
-        issue_refresh: client.has_grant(GrantType::RefreshToken),
-        scope: target.scope,
-        audience: target.audience,
-        resources: target.resources,
-        auth_time: Some(terms.auth_time),
-        acr: Some(terms.acr),
-        amr: terms.amr.clone(),
-        nonce: terms.nonce.clone(),
-        sid: Some(code.session),
-        claims: terms.claims.clone(),
-        cnf: terms.cnf.clone(),
-        offline: terms.offline,
-    })
+    let right = OfPerson { user, client, terms, session: code.session, target };
+    let entitlement = right.entitlement(client.has_grant(GrantType::RefreshToken));
+    Ok(Entitlement { nonce: terms.nonce.clone(), ..entitlement })
 }
 
 #[cfg(test)]

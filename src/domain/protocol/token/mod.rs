@@ -8,9 +8,12 @@ pub mod refresh_token;
 pub mod resource;
 pub mod scope;
 
+use crate::model::client::Client;
+use crate::model::grant::GrantTerms;
 use crate::model::ids::{ClientKey, SessionId, UserId};
 use crate::model::session::{Acr, Amr};
 use crate::model::timestamp::Timestamp;
+use crate::model::user::User;
 
 /// Whom the tokens speak of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,4 +77,38 @@ pub struct Entitlement {
     pub issue_refresh: bool,
     /// Whether an ID token comes with it.
     pub issue_id_token: bool,
+}
+
+/// What the tokens of a person's grant say: the terms fixed at its birth, fitted to this request.
+struct OfPerson<'a> {
+    user: &'a User,
+    client: &'a Client,
+    terms: &'a GrantTerms,
+    session: SessionId,
+    target: resource::Target,
+}
+
+impl OfPerson<'_> {
+    /// The entitlement, without a nonce; a refresh token comes along where the caller says so.
+    fn entitlement(self, issue_refresh: bool) -> Entitlement {
+        let Self { user, client, terms, session, target } = self;
+        Entitlement {
+            subject: Subject::Person { user: user.id, sub: user.sub.clone() },
+            client: client.key,
+            client_id: client.client_id.clone(),
+            issue_id_token: target.scope.iter().any(|token| token == scope::OPENID),
+            issue_refresh,
+            scope: target.scope,
+            audience: target.audience,
+            resources: target.resources,
+            auth_time: Some(terms.auth_time),
+            acr: Some(terms.acr),
+            amr: terms.amr.clone(),
+            nonce: None,
+            sid: Some(session),
+            claims: terms.claims.clone(),
+            cnf: terms.cnf.clone(),
+            offline: terms.offline,
+        }
+    }
 }

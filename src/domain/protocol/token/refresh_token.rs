@@ -9,8 +9,8 @@
 use std::time::Duration;
 
 use super::resource::{fit, narrow};
-use super::scope::{OFFLINE_ACCESS, OPENID, check_no_wider, has, parse};
-use super::{Entitlement, Subject};
+use super::scope::{OFFLINE_ACCESS, check_no_wider, has, parse};
+use super::{Entitlement, OfPerson};
 use crate::model::client::{Client, ConsentMode, GrantType};
 use crate::model::consent::Consent;
 use crate::model::grant::Grant;
@@ -232,25 +232,8 @@ fn entitle(facts: RefreshFacts<'_>, request: &RefreshRequest<'_>) -> Result<Enti
         ));
     }
     let target = fit(request.resource, resources, scope, facts.resources, facts.issuer);
-    Ok(Entitlement {
-        subject: Subject::Person { user: user.id, sub: user.sub.clone() },
-        client: client.key,
-        client_id: client.client_id.clone(),
-        issue_id_token: target.scope.iter().any(|token| token == OPENID),
-        issue_refresh: true,
-        scope: target.scope,
-        audience: target.audience,
-        resources: target.resources,
-        auth_time: Some(terms.auth_time),
-        acr: Some(terms.acr),
-        amr: terms.amr.clone(),
-        // OpenID Connect Core 12.2: a refreshed ID token should not have one.
-        nonce: None,
-        sid: Some(grant.session),
-        claims: terms.claims.clone(),
-        cnf: terms.cnf.clone(),
-        offline: terms.offline,
-    })
+    // No nonce: OpenID Connect Core 12.2 says that a refreshed ID token should not have one.
+    Ok(OfPerson { user, client, terms, session: grant.session, target }.entitlement(true))
 }
 
 /// Scopes of the grant that client and consent still allow. A withdrawn consent is a lost grant, and

@@ -3,15 +3,7 @@
 use std::collections::HashSet;
 
 use crate::protocol::refusal::{OauthCode, Refusal};
-
-/// Asks for an ID token and userinfo (OpenID Connect Core 3.1.2.1).
-pub const OPENID: &str = "openid";
-/// Asks for a grant that outlives its session (OpenID Connect Core 11).
-pub const OFFLINE_ACCESS: &str = "offline_access";
-/// Asks for the `roles` claim.
-pub const ROLES: &str = "roles";
-/// Asks for the `groups` claim.
-pub const GROUPS: &str = "groups";
+pub use crate::protocol::scope::{OFFLINE_ACCESS, OPENID};
 
 /// Longest value that is looked at.
 const SCOPE_MAX: usize = 4096;

@@ -3,6 +3,7 @@
 use super::*;
 use crate::model::client::AuthMethod;
 use crate::protocol::sample::{self, API, FILES, ISSUER};
+use crate::protocol::token::Subject;
 
 const CALLBACK: &str = "https://app.example.com/callback";
 
