@@ -5,6 +5,7 @@ mod generate;
 mod public;
 mod ring;
 mod signer;
+mod verdicts;
 
 use std::fmt;
 

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use quick_cache::sync::Cache;
 
 use super::signer::LocalSigner;
+use super::verdicts::Verdicts;
 use super::{Error, PublicKey, Signer};
 use crate::domain::model::ids::{KeyId, RealmId};
 use crate::domain::model::key::{Algorithm, KeyPhase, SigningKey};
@@ -64,6 +65,7 @@ struct Inner {
     sealer: Sealer,
     signers: Cache<KeyId, Arc<dyn Signer>>,
     publics: Cache<KeyId, Arc<PublicKey>>,
+    verdicts: Verdicts,
     published: Cache<RealmId, Arc<Published>>,
 }
 
@@ -83,7 +85,8 @@ impl KeyRing {
     pub fn new(source: Arc<dyn KeySource>, sealer: Sealer) -> Self {
         let signers = Cache::new(KEPT_KEYS);
         let publics = Cache::new(KEPT_KEYS);
-        Self(Arc::new(Inner { source, sealer, signers, publics, published: Cache::new(KEPT_BODIES) }))
+        let (verdicts, published) = (Verdicts::new(), Cache::new(KEPT_BODIES));
+        Self(Arc::new(Inner { source, sealer, signers, publics, verdicts, published }))
     }
 
     /// The signer of the realm's active key for `alg`.
@@ -105,8 +108,14 @@ impl KeyRing {
         let keys = self.keys(realm).await?;
         let fits = |key: &&SigningKey| key.kid == jws.header.kid && key.alg == jws.header.alg;
         let stored = keys.iter().find(fits).ok_or(Error::Refused)?;
-        if !self.public(stored)?.verify(jws.signing_input.as_bytes(), &jws.signature) {
-            return Err(Error::Refused);
+        let (id, hash) = (jwt::token_id(&jws.payload), sha256(token.as_bytes()));
+        if !id.is_some_and(|id| self.0.verdicts.has(stored.id, id, &hash)) {
+            if !self.public(stored)?.verify(jws.signing_input.as_bytes(), &jws.signature) {
+                return Err(Error::Refused);
+            }
+            if let Some(id) = id {
+                self.0.verdicts.keep(stored.id, id, hash);
+            }
         }
         let key_gone = stored.phase(now) == KeyPhase::Gone;
         Ok(VerifiedJws { header: jws.header, payload: jws.payload, key_gone })

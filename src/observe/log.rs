@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
@@ -21,6 +22,8 @@ use crate::domain::model::timestamp::Timestamp;
 pub const MAX_LINE: usize = 300;
 /// Lines that may wait for the writer.
 const QUEUE: usize = 8192;
+/// How long the writer lets lines gather once it was woken: under load one waking serves many requests.
+const GATHER: Duration = Duration::from_millis(5);
 /// Characters of each free field; less when the line would be too long.
 const FIELD: usize = 40;
 
@@ -182,7 +185,7 @@ impl Drop for Handle {
     }
 }
 
-/// Flushes when nothing waits: whole batches under load, no delay without.
+/// Flushes when nothing waits.
 fn write_all(format: Format, receiver: &Receiver<Item>, out: Box<dyn Write + Send>) {
     let mut out = io::BufWriter::with_capacity(64 * 1024, out);
     loop {
@@ -191,10 +194,11 @@ fn write_all(format: Format, receiver: &Receiver<Item>, out: Box<dyn Write + Sen
             Err(TryRecvError::Disconnected) => break,
             Err(TryRecvError::Empty) => {
                 count_failure(out.flush());
-                match receiver.recv() {
-                    Ok(item) => item,
-                    Err(_) => break,
+                let Ok(item) = receiver.recv() else { break };
+                if matches!(item, Item::Entry(_)) {
+                    thread::sleep(GATHER);
                 }
+                item
             }
         };
         match item {

@@ -12,6 +12,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 
 use super::token_text::TOKEN_MAX;
+use crate::model::ids::TokenId;
 use crate::model::key::Algorithm;
 
 const HEADER_MAX: usize = 512;
@@ -100,6 +101,16 @@ fn parse_header(bytes: &[u8]) -> Result<JwsHeader, NotAJws> {
     Ok(JwsHeader { alg: form.alg, kid: form.kid.into_owned(), typ: form.typ.map(std::borrow::Cow::into_owned) })
 }
 
+/// The token's own id (`jti`, RFC 7519 section 4.1.7), where it has one of ours. Nothing else is read.
+#[must_use]
+pub fn token_id(payload: &[u8]) -> Option<TokenId> {
+    #[derive(Deserialize)]
+    struct Named<'a> {
+        jti: &'a str,
+    }
+    serde_json::from_slice::<Named<'_>>(payload).ok()?.jti.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -162,6 +173,16 @@ mod tests {
         ];
         for header in cases {
             assert_eq!(parse(&token(header)), Err(NotAJws), "{header}");
+        }
+    }
+
+    #[test]
+    fn only_an_id_of_ours_names_a_token() {
+        let id = "tok_0190c5d8aaaa7bbb8ccc0123456789ab";
+        assert_eq!(token_id(format!(r#"{{"iss":"x","jti":"{id}","exp":1}}"#).as_bytes()), id.parse().ok());
+        let twice = format!(r#"{{"jti":"{id}","jti":"{id}"}}"#);
+        for payload in ["", "{}", "[]", r#"{"jti":7}"#, r#"{"jti":"x"}"#, twice.as_str()] {
+            assert_eq!(token_id(payload.as_bytes()), None, "{payload}");
         }
     }
 

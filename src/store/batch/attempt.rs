@@ -8,7 +8,7 @@ use sea_orm::sqlx::{ConnectOptions as _, PgConnection};
 use super::locks::Locks;
 use super::sql::{Sql, Transaction, values};
 use super::writer::Facts;
-use super::{Operation, Outcome, RotateGrant, rotate_grant};
+use super::{Operation, Outcome, RotateGrant, Rotated, rotate_grant};
 use crate::store::connect::Pools;
 use crate::store::error::from_sqlx;
 use crate::store::{Change, Error};
@@ -61,14 +61,16 @@ pub(super) async fn attempt(facts: &Facts, link: &mut Link, operations: &[&Opera
 }
 
 async fn within(facts: &Facts, link: &mut Link, operations: &[&Operation]) -> Result<Attempted, Error> {
-    let tx = match link.postgres(&facts.pools).await? {
-        Some(connection) => {
-            if let Some(rotations) = rotate_grant::only(operations) {
-                return only_rotations(connection, &rotations).await;
-            }
-            Transaction::begin_on(connection).await?
+    let only_rotations = rotate_grant::only(operations);
+    let tx = match (link.postgres(&facts.pools).await?, &facts.pools) {
+        (Some(connection), _) => match only_rotations {
+            Some(rotations) => return Ok(only_rotated(on_postgres(connection, &rotations).await?)),
+            None => Transaction::begin_on(connection).await?,
+        },
+        (None, Pools::Sqlite { writer, .. }) if let Some(rotations) = &only_rotations => {
+            return Ok(only_rotated(decided(rotate_grant::on_sqlite(writer, rotations).await?)));
         }
-        None => Transaction::begin(&facts.pools).await?,
+        (None, pools) => Transaction::begin(pools).await?,
     };
     let mut work = Work { tx, facts, changes: Vec::new() };
     if let Transaction::Postgres(tx) = &mut work.tx {
@@ -88,24 +90,35 @@ async fn within(facts: &Facts, link: &mut Link, operations: &[&Operation]) -> Re
 }
 
 /// One statement is a transaction by itself: one round trip instead of three.
-async fn only_rotations(connection: &mut PgConnection, rotations: &[&RotateGrant]) -> Result<Attempted, Error> {
-    let rotated = match rotations {
-        [rotation] => vec![Some(rotation.alone(connection).await?)],
-        rotations => rotate_grant::all(connection, rotations).await?,
-    };
+async fn on_postgres(connection: &mut PgConnection, rotations: &[&RotateGrant]) -> Result<Vec<Option<Rotated>>, Error> {
+    match rotations {
+        [rotation] => Ok(vec![Some(rotation.alone(connection).await?)]),
+        rotations => rotate_grant::on_postgres(connection, rotations).await,
+    }
+}
+
+fn decided(rotated: Vec<Rotated>) -> Vec<Option<Rotated>> {
+    rotated.into_iter().map(Some).collect()
+}
+
+/// A round of nothing but rotations, which no read model hears of.
+fn only_rotated(rotated: Vec<Option<Rotated>>) -> Attempted {
     let outcomes = rotated.into_iter().map(|rotated| rotated.map(Outcome::Rotated)).collect();
-    Ok(Attempted { outcomes, changes: Vec::new() })
+    Attempted { outcomes, changes: Vec::new() }
 }
 
 impl Work<'_, '_> {
-    /// On PostgreSQL all rotations of the round are one statement, the last: who holds grants waits for nothing.
+    /// All rotations of the round are one statement, the last: who holds grants waits for nothing.
     async fn rotate(&mut self, operations: &[&Operation], outcomes: &mut [Option<Outcome>]) -> Result<(), Error> {
-        let Transaction::Postgres(tx) = &mut self.tx else { return Ok(()) };
         let rotations = rotate_grant::among(operations);
         if rotations.is_empty() {
             return Ok(());
         }
-        let mut rotated = rotate_grant::all(tx, &rotations).await?.into_iter();
+        let rotated = match &mut self.tx {
+            Transaction::Sqlite(tx) => decided(rotate_grant::on_sqlite(&mut **tx, &rotations).await?),
+            Transaction::Postgres(tx) => rotate_grant::on_postgres(tx, &rotations).await?,
+        };
+        let mut rotated = rotated.into_iter();
         for (operation, outcome) in operations.iter().zip(outcomes) {
             if matches!(operation, Operation::Rotate(_)) {
                 *outcome = rotated.next().flatten().map(Outcome::Rotated);
@@ -116,8 +129,7 @@ impl Work<'_, '_> {
 
     async fn run(&mut self, operation: &Operation) -> Result<Option<Outcome>, Error> {
         Ok(Some(match operation {
-            Operation::Rotate(_) if matches!(self.tx, Transaction::Postgres(_)) => return Ok(None),
-            Operation::Rotate(operation) => Outcome::Rotated(operation.run(self).await?),
+            Operation::Rotate(_) => return Ok(None),
             Operation::Redeem(operation) => Outcome::Redeemed(operation.run(self).await?),
             Operation::Open(operation) => Outcome::Opened(operation.run(self).await?),
             Operation::StepUp(operation) => Outcome::Opened(operation.run(self).await?),

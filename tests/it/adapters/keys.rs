@@ -43,7 +43,11 @@ fn ring(sealer: &Sealer, keys: Vec<SigningKey>) -> (KeyRing, Arc<Fixed>) {
 }
 
 fn token_of(signer: &dyn Signer, alg: Algorithm) -> String {
-    let input = format!("{}.{}", JwsHeader::encode(alg, signer.kid(), "JWT"), token::encode(b"{\"sub\":\"1\"}"));
+    signed(signer, alg, r#"{"sub":"1"}"#)
+}
+
+fn signed(signer: &dyn Signer, alg: Algorithm, payload: &str) -> String {
+    let input = format!("{}.{}", JwsHeader::encode(alg, signer.kid(), "JWT"), token::encode(payload.as_bytes()));
     let signature = signer.sign(input.as_bytes()).unwrap();
     format!("{input}.{}", token::encode(&signature))
 }
@@ -144,4 +148,35 @@ async fn phases_decide_what_is_published() {
     assert_eq!(ring.jwks(REALM, NOW).await.unwrap().etag, first.etag, "the same keys have the same tag");
     let header = JwsHeader::encode(Algorithm::ES256, &gone.kid, "JWT");
     assert!(ring.verify(REALM, &format!("{header}.e30.AAAA"), NOW).await.is_err());
+}
+
+/// `security-design` rule 13: a remembered verdict is the token's own, under its id, and vouches for nothing
+/// but the text that was verified.
+#[tokio::test]
+async fn a_token_that_was_verified_vouches_for_no_other_with_its_id() {
+    let sealer = sealer();
+    let (ring, _) = ring(&sealer, vec![key(&sealer, 1, Algorithm::ES256), key(&sealer, 2, Algorithm::EdDSA)]);
+    let signer = ring.signer(REALM, Algorithm::ES256, NOW).await.unwrap();
+    let payload = r#"{"jti":"tok_0190c5d8aaaa7bbb8ccc0123456789ab","sub":"1"}"#;
+    let text = signed(signer.as_ref(), Algorithm::ES256, payload);
+    for _ in 0..2 {
+        assert_eq!(ring.verify(REALM, &text, NOW).await.unwrap().payload, payload.as_bytes());
+    }
+    let (input, signature) = text.rsplit_once('.').unwrap();
+    let (header, _) = input.split_once('.').unwrap();
+    let greater = token::encode(payload.replace("\"1\"", "\"2\"").as_bytes());
+    let mut broken = token::decode(signature).unwrap();
+    broken[5] ^= 1;
+    let other = ring.signer(REALM, Algorithm::EdDSA, NOW).await.unwrap();
+    let under_another_key = JwsHeader::encode(Algorithm::EdDSA, other.kid(), "JWT");
+    for forged in [
+        format!("{header}.{greater}.{signature}"),
+        format!("{input}.{}", token::encode(&broken)),
+        format!("{input}.{}", token::encode(&[0; 64])),
+        format!("{under_another_key}.{}.{signature}", token::encode(payload.as_bytes())),
+    ] {
+        assert!(matches!(ring.verify(REALM, &forged, NOW).await, Err(Error::Refused)), "{forged}");
+    }
+    assert!(matches!(ring.verify(OTHER, &text, NOW).await, Err(Error::Refused)), "another realm");
+    assert!(ring.verify(REALM, &text, NOW).await.is_ok());
 }
