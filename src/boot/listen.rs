@@ -1,6 +1,7 @@
 //! Listeners: one single-threaded runtime per core, each accepting from its own socket (SO_REUSEPORT),
 //! which measured 1.4 to 1.8 times one shared runtime. Unix sockets are one listener cloned to all.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
@@ -10,12 +11,14 @@ use std::time::Duration;
 
 use axum::body::Body;
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
+use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -33,16 +36,30 @@ struct Sockets {
 /// How long open requests may go on after the stop was asked for.
 pub const DRAIN: Duration = Duration::from_secs(20);
 const BACKLOG: i32 = 4096;
+/// Requests that one HTTP/2 connection may have open.
+const STREAMS: u32 = 100;
+/// An HTTP/2 connection that is quiet for so long is asked whether somebody is still there.
+const QUIET: Duration = Duration::from_secs(30);
 
-/// Binds every address and starts `workers` threads that serve `front` until `stop`.
+/// What a listener leads to.
+#[derive(Clone)]
+pub struct Door {
+    /// Who answers.
+    pub front: Front,
+    /// What one connection may take.
+    pub limits: Limits,
+    /// TLS of the TCP addresses; sockets are a local proxy's.
+    pub tls: Option<TlsAcceptor>,
+}
+
+/// Binds every address and starts `workers` threads that serve `door` until `stop`.
 ///
 /// # Errors
 /// An address that cannot be bound, with the reason and what to change.
 pub fn start(
-    front: &Front,
+    door: &Door,
     addresses: &[Listen],
     workers: usize,
-    limits: &Limits,
     stop: &CancellationToken,
 ) -> Result<Vec<JoinHandle<()>>, String> {
     let mut sets: Vec<Sockets> = (0..workers.max(1)).map(|_| Sockets { tcp: Vec::new(), unix: Vec::new() }).collect();
@@ -65,16 +82,11 @@ pub fn start(
             }
         }
     }
-    let places = Arc::new(Semaphore::new(limits.connections));
+    let places = Arc::new(Semaphore::new(door.limits.connections));
     let mut threads = Vec::new();
     for (number, sockets) in sets.into_iter().enumerate() {
-        let worker = Worker {
-            front: front.clone(),
-            limits: limits.clone(),
-            stop: stop.clone(),
-            connections: TaskTracker::new(),
-            places: places.clone(),
-        };
+        let worker =
+            Worker { door: door.clone(), stop: stop.clone(), connections: TaskTracker::new(), places: places.clone() };
         let thread = std::thread::Builder::new()
             .name(format!("serve-{number}"))
             .spawn(move || work(&worker, sockets))
@@ -117,8 +129,7 @@ pub(super) fn bind_unix(path: &Path) -> std::io::Result<std::os::unix::net::Unix
 /// What one serving thread works with.
 #[derive(Clone)]
 struct Worker {
-    front: Front,
-    limits: Limits,
+    door: Door,
     stop: CancellationToken,
     connections: TaskTracker,
     /// One permit per open connection, shared by all threads: further ones wait in the kernel.
@@ -175,7 +186,11 @@ async fn accept_tcp(listener: tokio::net::TcpListener, worker: Worker) {
         match accepted {
             Ok((stream, peer)) => {
                 let _ = stream.set_nodelay(true);
-                worker.connections.spawn(connection(stream, Peer::Tcp(peer), worker.clone(), place));
+                let peer = Peer::Tcp(peer);
+                match worker.door.tls.clone() {
+                    None => worker.connections.spawn(plain_connection(stream, peer, worker.clone(), place)),
+                    Some(tls) => worker.connections.spawn(tls_connection(tls, (stream, peer), worker.clone(), place)),
+                };
             }
             Err(error) => pause(&error).await,
         }
@@ -190,7 +205,9 @@ async fn accept_unix(listener: tokio::net::UnixListener, worker: Worker) {
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, _)) => drop(worker.connections.spawn(connection(stream, Peer::Unix, worker.clone(), place))),
+            Ok((stream, _)) => {
+                drop(worker.connections.spawn(plain_connection(stream, Peer::Unix, worker.clone(), place)));
+            }
             Err(error) => pause(&error).await,
         }
     }
@@ -203,30 +220,82 @@ async fn pause(error: &std::io::Error) {
     tokio::time::sleep(Duration::from_millis(50)).await;
 }
 
-async fn connection<S>(stream: S, peer: Peer, worker: Worker, _place: OwnedSemaphorePermit)
+/// HTTP/1.1 without TLS.
+async fn plain_connection<S>(stream: S, peer: Peer, worker: Worker, _place: OwnedSemaphorePermit)
 where
     S: AsyncRead + AsyncWrite + Unpin + 'static,
 {
-    let (front, deadline) = (worker.front, worker.limits.request_timeout);
-    let service = service_fn(move |request: hyper::Request<Incoming>| {
-        let front = front.clone();
-        async move {
-            match tokio::time::timeout(deadline, front.serve(peer, request.map(Body::new))).await {
-                Ok(answer) => answer,
-                Err(_) => Ok(plain(http::StatusCode::SERVICE_UNAVAILABLE, "The request took too long.")),
-            }
-        }
-    });
+    http1(stream, peer, &worker).await;
+}
+
+/// A handshake, then HTTP/2 or 1.1, whichever the client speaks (RFC 7301).
+async fn tls_connection(
+    tls: TlsAcceptor,
+    (stream, peer): (TcpStream, Peer),
+    worker: Worker,
+    _place: OwnedSemaphorePermit,
+) {
+    // A handshake that fails or dawdles is the other side's business, as a broken connection is.
+    let Ok(Ok(stream)) = tokio::time::timeout(worker.door.limits.header_timeout, tls.accept(stream)).await else {
+        return;
+    };
+    if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
+        http2(stream, peer, &worker).await;
+    } else {
+        http1(stream, peer, &worker).await;
+    }
+}
+
+/// Answers one request, within its time.
+async fn answer(
+    door: Door,
+    peer: Peer,
+    request: hyper::Request<Incoming>,
+) -> Result<hyper::Response<Body>, Infallible> {
+    match tokio::time::timeout(door.limits.request_timeout, door.front.serve(peer, request.map(Body::new))).await {
+        Ok(answer) => answer,
+        Err(_) => Ok(plain(http::StatusCode::SERVICE_UNAVAILABLE, "The request took too long.")),
+    }
+}
+
+async fn http1<S>(stream: S, peer: Peer, worker: &Worker)
+where
+    S: AsyncRead + AsyncWrite + Unpin + 'static,
+{
+    let (door, limits) = (&worker.door, &worker.door.limits);
     let mut builder = http1::Builder::new();
     builder
         .timer(TokioTimer::new())
-        .header_read_timeout(worker.limits.header_timeout)
+        .header_read_timeout(limits.header_timeout)
         .max_headers(100)
-        .max_buf_size(worker.limits.header.max(8192));
-    let connection = builder.serve_connection(TokioIo::new(stream), service);
-    let mut connection = std::pin::pin!(connection);
+        .max_buf_size(limits.header.max(8192));
+    let service = service_fn(move |request| answer(door.clone(), peer, request));
+    let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
     tokio::select! {
         // Broken connections are the other side's business, not a fault of ours.
+        _ = connection.as_mut() => {}
+        () = worker.stop.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            let _ = connection.await;
+        }
+    }
+}
+
+async fn http2<S>(stream: S, peer: Peer, worker: &Worker)
+where
+    S: AsyncRead + AsyncWrite + Unpin + 'static,
+{
+    let (door, limits) = (worker.door.clone(), &worker.door.limits);
+    let mut builder = http2::Builder::new(TokioExecutor::new());
+    builder
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(STREAMS)
+        .max_header_list_size(u32::try_from(limits.header).unwrap_or(u32::MAX))
+        .keep_alive_interval(QUIET)
+        .keep_alive_timeout(limits.header_timeout);
+    let service = service_fn(move |request| answer(door.clone(), peer, request));
+    let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
+    tokio::select! {
         _ = connection.as_mut() => {}
         () = worker.stop.cancelled() => {
             connection.as_mut().graceful_shutdown();

@@ -2,8 +2,10 @@
 
 pub mod background;
 pub mod build;
+mod client_certificate;
 pub mod first;
 pub mod listen;
 pub mod lock;
 pub mod management;
 pub mod run;
+pub mod tls;

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::management::Stage;
-use super::{background, build, first, listen, lock, management};
+use super::{background, build, first, listen, lock, management, tls};
 use crate::cli::{Failure, say};
 use crate::config::Config;
 use crate::http::front::{Front, FrontSettings};
@@ -138,8 +138,17 @@ async fn serve(
     };
     let front = Front::new(app.clone(), router::build(app, app.config.dev), settings, Some(access.clone()));
     management::start(app.clone(), stage.clone(), &server.management).await.map_err(Failure::Config)?;
+    let tls = match &app.config.tls {
+        None => None,
+        Some(settings) => {
+            let (acceptor, certificate) = tls::acceptor(settings).map_err(Failure::Config)?;
+            tokio::spawn(certificate.follow(stop.clone()));
+            Some(acceptor)
+        }
+    };
+    let door = listen::Door { front, limits: app.config.limits.clone(), tls };
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    listen::start(&front, &server.listen, cores, &app.config.limits, stop).map_err(Failure::Config)
+    listen::start(&door, &server.listen, cores, stop).map_err(Failure::Config)
 }
 
 /// What asks for the end: SIGTERM, SIGINT.

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::{Failure, say};
 use crate::boot::build::{self, Purpose};
-use crate::config::Config;
+use crate::boot::tls;
+use crate::config::{Config, Tls};
 use crate::service::admin::doctor::{Check, Found, examine};
 
 /// Options of `doctor`.
@@ -31,6 +32,7 @@ pub struct DoctorArgs {
 pub async fn run(args: DoctorArgs, config: Config) -> Result<(), Failure> {
     let mut checks = vec![Check::well("configuration", "read and understood"), address(&config)];
     checks.push(resolves(&config).await);
+    checks.extend(config.tls.as_ref().map(|settings| certificate(settings, config.server.public_url.host())));
     checks.extend(opened(config).await);
     if args.json {
         say::data(&Value::from(checks.iter().map(row).collect::<Vec<_>>()).to_string());
@@ -98,6 +100,19 @@ fn address(config: &Config) -> Check {
         )
     } else {
         Check::bad(NAME, format!("{} is not https", url.as_str()), "set public_url to an https address")
+    }
+}
+
+fn certificate(settings: &Tls, host: &str) -> Check {
+    const NAME: &str = "TLS certificate";
+    match tls::acceptor(settings) {
+        Ok((_, certificate)) if certificate.covers(host) => Check::well(NAME, format!("readable, made out for {host}")),
+        Ok(_) => Check::bad(
+            NAME,
+            format!("{} is not made out for {host}", settings.certificate.display()),
+            "get a certificate whose subject alternative names hold public_url's host",
+        ),
+        Err(fault) => Check::bad(NAME, fault, "mend the files that tls.certificate and tls.key name"),
     }
 }
 

@@ -18,8 +18,6 @@ macro_rules! absent {
 }
 
 pub(super) const KEYS: &[&Key] = &[
-    absent!("tls.certificate", "let a proxy in front end TLS", "Certificate chain of the public listeners"),
-    absent!("tls.key", "let a proxy in front end TLS", "Its private key"),
     absent!("redis.url", "short-lived state is kept in the database", "Short-lived state shared by nodes"),
     absent!("broker.url", "events are kept in the outbox", "Where events are published"),
     absent!("smtp.url", "no built feature needs mail", "Where mail is handed over"),

@@ -59,6 +59,7 @@ pub(super) const PREFIX: &str = "DOORWARD_";
 /// Every setting of every section, in the order of the reference.
 pub(super) const SECTIONS: &[(&str, &[&Key])] = &[
     ("Server", super::server::KEYS),
+    ("TLS", super::tls::KEYS),
     ("Database", super::database::KEYS),
     ("Passwords", super::password::KEYS),
     ("Outbound requests", super::outbound::KEYS),

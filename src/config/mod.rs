@@ -15,6 +15,7 @@ mod public_url;
 mod reader;
 mod server;
 mod source;
+mod tls;
 
 use std::path::{Path, PathBuf};
 
@@ -27,6 +28,7 @@ pub use outbound::Outbound;
 pub use password::Password;
 pub use public_url::PublicUrl;
 pub use server::{Listen, Server};
+pub use tls::Tls;
 
 use reader::Reader;
 use source::Gathered;
@@ -61,6 +63,8 @@ pub struct Config {
     pub dev: bool,
     /// Listeners, public address, data folder, master key.
     pub server: Server,
+    /// TLS of the public listeners.
+    pub tls: Option<Tls>,
     /// The database.
     pub database: Database,
     /// Password hashing.
@@ -93,6 +97,7 @@ impl Config {
         absent::refuse(reader);
         let server = Server::read(reader);
         let data_dir: Option<&Path> = server.as_ref().map(|server| server.data_dir.as_path());
+        let tls = Tls::read(reader, server.as_ref());
         let database = Database::read(reader, data_dir);
         let password = Password::read(reader);
         let outbound = Outbound::read(reader);
@@ -106,6 +111,7 @@ impl Config {
         Some(Self {
             dev: reader.dev,
             server: server?,
+            tls: tls?,
             database: database?,
             password: password?,
             outbound: outbound?,

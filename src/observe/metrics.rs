@@ -43,6 +43,8 @@ pub struct Metrics {
     pub feed_lag_ms: IntGauge,
     /// Database connections, by state: `used`, `idle`.
     pub store_connections: IntGaugeVec,
+    /// New TLS certificates that could not be used.
+    pub tls_reload_failures: IntCounter,
     /// Log lines lost because their writer was behind.
     pub log_dropped: IntCounter,
 }
@@ -89,6 +91,11 @@ impl Metrics {
             read_model_misses: counters(r, "read_model_misses_total", "Reads that went to the database.", &["kind"]),
             feed_lag_ms: gauge(r, "feed_lag_milliseconds", "Time since the change feed was last caught up."),
             store_connections: gauges(r, "store_connections", "Database connections by state.", &["state"]),
+            tls_reload_failures: counter(
+                r,
+                "tls_reload_failures_total",
+                "New TLS certificates that could not be used.",
+            ),
             log_dropped: counter(r, "log_lines_dropped_total", "Log lines lost because their writer was behind."),
             registry,
         }

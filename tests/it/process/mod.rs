@@ -12,3 +12,4 @@ mod management;
 mod refusals;
 mod set_up;
 mod sockets;
+mod tls;
