@@ -221,7 +221,6 @@ where
     builder
         .timer(TokioTimer::new())
         .header_read_timeout(worker.limits.header_timeout)
-        .max_headers(100)
         .max_buf_size(worker.limits.header.max(8192));
     let connection = builder.serve_connection(TokioIo::new(stream), service);
     let mut connection = std::pin::pin!(connection);
