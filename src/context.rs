@@ -40,6 +40,8 @@ pub struct Site {
     pub secure: bool,
     /// First four bytes of the issuer's SHA-256 in hexadecimal: part of each cookie's name.
     pub mark: String,
+    /// The realm's name, as each log line holds it.
+    pub name: Arc<str>,
     /// Whether this is the main realm, which alone has the demo, set-up and later console and API.
     pub main: bool,
 }
@@ -62,6 +64,7 @@ impl Site {
             static_base,
             secure: issuer.starts_with("https://"),
             mark: mark(&issuer),
+            name: realm.name.as_str().into(),
             main,
             issuer: issuer.clone(),
         }

@@ -267,7 +267,6 @@ where
     builder
         .timer(TokioTimer::new())
         .header_read_timeout(limits.header_timeout)
-        .max_headers(100)
         .max_buf_size(limits.header.max(8192));
     let service = service_fn(move |request| answer(door.clone(), peer, request));
     let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));

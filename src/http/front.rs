@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use axum::Router;
@@ -48,6 +49,8 @@ pub struct Front {
     base: Arc<str>,
     log: Option<AccessLog>,
     sites: Arc<RwLock<Sites>>,
+    /// Where the walk of request ids stands.
+    requests: Arc<AtomicU64>,
 }
 
 /// What a proxy adds; `--dev` refuses requests that carry any of it (`security-design` rule 29).
@@ -62,7 +65,9 @@ impl Front {
     pub fn new(app: Arc<App>, router: Router, settings: FrontSettings, log: Option<AccessLog>) -> Self {
         let rest = settings.public_url.split_once("://").map_or("", |(_, rest)| rest);
         let (authority, base) = rest.split_once('/').map_or((rest, String::new()), |(a, path)| (a, format!("/{path}")));
+        let requests = u64::from_be_bytes(crate::entropy::bytes(&*app.entropy, "request"));
         Self {
+            requests: Arc::new(AtomicU64::new(requests)),
             authority: authority.to_ascii_lowercase().into(),
             base: base.into(),
             app,
@@ -78,7 +83,7 @@ impl Front {
         let started = self.app.clock.monotonic();
         let request_id = self.request_id();
         let method = method(request.method());
-        let (mut response, label, realm) = self.answer(peer, request, &request_id).await;
+        let (mut response, label, site) = self.answer(peer, request, &request_id).await;
         if let Ok(value) = HeaderValue::from_str(&request_id) {
             response.headers_mut().insert(REQUEST_ID, value);
         }
@@ -101,8 +106,8 @@ impl Front {
                 route: label.into(),
                 status: response.status().as_u16(),
                 micros: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
-                realm: realm.map(|realm| Arc::from(realm.name.as_str())),
-                client_id: note.client.map(Arc::from),
+                realm: site.map(|site| site.name.clone()),
+                client_id: note.client,
                 reason: note.reason,
             });
         }
@@ -114,7 +119,7 @@ impl Front {
         peer: Peer,
         request: Request<Body>,
         request_id: &Arc<str>,
-    ) -> (Response<Body>, &'static str, Option<Arc<Realm>>) {
+    ) -> (Response<Body>, &'static str, Option<Arc<Site>>) {
         let (mut head, body) = request.into_parts();
         if self.settings.dev && FORWARDED.iter().any(|name| head.headers.contains_key(*name)) {
             let text = "This request came through a proxy, which a server started with --dev is not for.";
@@ -152,7 +157,7 @@ impl Front {
         if at.path != path {
             match below(&head.uri, &at.path) {
                 Some(uri) => head.uri = uri,
-                None => return (self.bare(StatusCode::BAD_REQUEST, "The address cannot be read."), label, Some(realm)),
+                None => return (self.bare(StatusCode::BAD_REQUEST, "The address cannot be read."), label, Some(site)),
             }
         }
         head.extensions.insert(ctx);
@@ -160,11 +165,11 @@ impl Front {
         request.extensions_mut().insert(peer);
         let mut response = self.router.clone().oneshot(request).await.into_response();
         headers::secure(&mut response, site.secure);
-        (response, label, Some(realm))
+        (response, label, Some(site))
     }
 
     /// The answer where no realm answers: another host altogether, or an address without a realm.
-    fn nobody(&self, host: &str, is_known: bool) -> (Response<Body>, &'static str, Option<Arc<Realm>>) {
+    fn nobody(&self, host: &str, is_known: bool) -> (Response<Body>, &'static str, Option<Arc<Site>>) {
         if is_known || *host == *self.authority {
             return (self.bare(StatusCode::NOT_FOUND, "There is nothing at this address."), "none", None);
         }
@@ -173,7 +178,7 @@ impl Front {
     }
 
     /// The answer when it cannot be told which realm this is.
-    fn unknown(&self, error: &Error, request_id: &str) -> (Response<Body>, &'static str, Option<Arc<Realm>>) {
+    fn unknown(&self, error: &Error, request_id: &str) -> (Response<Body>, &'static str, Option<Arc<Site>>) {
         tracing::error!(request_id, %error, "the realm could not be read");
         let mut busy =
             self.bare(StatusCode::SERVICE_UNAVAILABLE, "The service is not available. Try again in a moment.");
@@ -243,15 +248,14 @@ impl Front {
         site
     }
 
+    /// Sixteen hexadecimal digits that no other request of this or another process is likely to have: a walk
+    /// through all numbers of 64 bits (SplitMix64) from a random place, since each answer needs one and none
+    /// of them is a secret.
     fn request_id(&self) -> Arc<str> {
-        let bytes: [u8; 8] = crate::entropy::bytes(&*self.app.entropy, "request");
-        let mut text = String::with_capacity(16);
-        for byte in bytes {
-            for digit in [byte >> 4, byte & 15] {
-                text.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
-            }
-        }
-        text.into()
+        let mut number = self.requests.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
+        number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        format!("{:016x}", number ^ (number >> 31)).into()
     }
 }
 

@@ -45,7 +45,7 @@ pub struct Entry {
     /// The realm's name.
     pub realm: Option<Arc<str>>,
     /// The client, once it is known.
-    pub client_id: Option<Arc<str>>,
+    pub client_id: Option<String>,
     /// Why it was refused or failed, from a closed list.
     pub reason: Option<&'static str>,
 }
@@ -121,8 +121,12 @@ impl Entry {
 /// At most `limit` signs of printable ASCII without what JSON would escape: nothing in a value can end
 /// it, start a line or grow it.
 fn plain(line: &mut String, value: &str, limit: usize) {
-    let keep = |sign: char| if sign.is_ascii_graphic() && !matches!(sign, '"' | '\\') { sign } else { '?' };
-    line.extend(value.chars().take(limit).map(keep));
+    let is_plain = |sign: char| sign.is_ascii_graphic() && !matches!(sign, '"' | '\\');
+    if value.len() <= limit && value.chars().all(is_plain) {
+        line.push_str(value);
+        return;
+    }
+    line.extend(value.chars().take(limit).map(|sign| if is_plain(sign) { sign } else { '?' }));
 }
 
 enum Item {

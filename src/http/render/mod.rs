@@ -15,6 +15,9 @@ use http::{Response, StatusCode};
 use crate::context::Ctx;
 use crate::service::Error;
 
+/// Room for the headers of an answer, those that every answer gets included: made once instead of grown to.
+const HEADERS: usize = 16;
+
 /// A short text, for answers before a realm is known.
 #[must_use]
 pub fn plain(status: StatusCode, text: &str) -> Response<Body> {

@@ -24,6 +24,7 @@ pub fn document(
         *response.status_mut() = StatusCode::NOT_MODIFIED;
     }
     let headers = response.headers_mut();
+    headers.reserve(super::HEADERS);
     headers.insert(ETAG, etag.clone());
     if let Ok(caching) = HeaderValue::from_str(caching) {
         headers.insert(CACHE_CONTROL, caching);

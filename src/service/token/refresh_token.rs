@@ -18,6 +18,7 @@ use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::domain::protocol::token::Entitlement;
 use crate::domain::protocol::token::refresh_token::{
     FOREIGN_STREAK_ENDS, PresentedRefresh, RefreshFacts, RefreshLimits, RefreshOutcome, RefreshRequest, decide_refresh,
+    presume_current,
 };
 use crate::observe::metrics::metrics;
 use crate::service::session::end::{self, Why};
@@ -51,6 +52,9 @@ pub async fn grant(app: &App, ctx: &Ctx, client: &Arc<Client>, form: &Params) ->
         limits: RefreshLimits { grace: settings.refresh_reuse_grace.get(), idle: settings.refresh_idle.get() },
         request: RefreshRequest { scope, resource: &resource },
     };
+    if let Some(answer) = attempt.presume().await? {
+        return Ok(answer);
+    }
     for _ in 0..LOOKS {
         if let Some(answer) = attempt.look().await? {
             return Ok(answer);
@@ -71,32 +75,30 @@ struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
+    /// Decides on what is known of the grant without reading it, as far as that goes: the guarded update tells
+    /// whether the token was the current one. `None` = read the row and classify.
+    async fn presume(&self) -> Result<Option<TokenAnswer>, Error> {
+        let Some(known) = self.app.store.models().grant_as_read(self.ctx.realm.id, self.token.grant) else {
+            return Ok(None);
+        };
+        let grant = presume_current(&known, &self.presented, self.ctx.now);
+        let (outcome, person) = self.decide(&grant).await?;
+        let RefreshOutcome::Rotate(entitlement) = outcome else { return Ok(None) };
+        match self.rotate(&grant).await? {
+            Rotated::Rotated => self.answer(&grant, &entitlement, &person).await.map(Some),
+            Rotated::Lost => Ok(None),
+        }
+    }
+
     /// Looks at the grant as it is now and decides; `None` = a race was lost, look again.
     async fn look(&self) -> Result<Option<TokenAnswer>, Error> {
-        let (app, ctx, client) = (self.app, self.ctx, self.client);
-        let source = app.store.read();
-        let Some(grant) = repo::grant::find(&source, ctx.realm.id, self.token.grant).await? else {
+        let (app, ctx) = (self.app, self.ctx);
+        let Some(grant) = repo::grant::find(&app.store.read(), ctx.realm.id, self.token.grant).await? else {
             return Err(unknown().into());
         };
-        let person = facts::person(app, ctx, grant.user, grant.session).await?;
-        let consent = match client.metadata.consent {
-            ConsentMode::Ask => repo::consent::find(&source, ctx.realm.id, grant.user, client.key).await?,
-            ConsentMode::Skip => None,
-        };
-        let resources = app.store.models().resources(ctx.realm.id).await?;
-        let right = Right { offline: grant.terms.offline, credential_epoch: None, grant: Some(&grant) };
-        let facts = RefreshFacts {
-            grant: &grant,
-            client,
-            user: person.user.as_deref().map(|facts| &facts.user),
-            consent: consent.as_ref(),
-            resources: &resources,
-            issuer: &ctx.site.issuer,
-            key: Ok(()),
-            may_receive: person.may(ctx, client, right),
-            now: ctx.now,
-        };
-        let entitlement = match decide_refresh(facts, &self.presented, self.limits, &self.request) {
+        app.store.models().remember_grant(&grant);
+        let (outcome, person) = self.decide(&grant).await?;
+        let entitlement = match outcome {
             RefreshOutcome::Rotate(entitlement) => match self.rotate(&grant).await? {
                 Rotated::Rotated => entitlement,
                 Rotated::Lost => return Ok(None),
@@ -110,6 +112,31 @@ impl Attempt<'_> {
             refused => return Err(self.refuse(&grant, refused).await?),
         };
         self.answer(&grant, &entitlement, &person).await.map(Some)
+    }
+
+    /// Asks the rules, with everything but the grant as of now.
+    async fn decide(&self, grant: &Grant) -> Result<(RefreshOutcome, Person), Error> {
+        let (app, ctx, client) = (self.app, self.ctx, self.client);
+        let person = facts::person(app, ctx, grant.user, grant.session).await?;
+        let consent = match client.metadata.consent {
+            ConsentMode::Ask => repo::consent::find(&app.store.read(), ctx.realm.id, grant.user, client.key).await?,
+            ConsentMode::Skip => None,
+        };
+        let resources = app.store.models().resources(ctx.realm.id).await?;
+        let right = Right { offline: grant.terms.offline, credential_epoch: None, grant: Some(grant) };
+        let facts = RefreshFacts {
+            grant,
+            client,
+            user: person.user.as_deref().map(|facts| &facts.user),
+            consent: consent.as_ref(),
+            resources: &resources,
+            issuer: &ctx.site.issuer,
+            key: Ok(()),
+            may_receive: person.may(ctx, client, right),
+            now: ctx.now,
+        };
+        let outcome = decide_refresh(facts, &self.presented, self.limits, &self.request);
+        Ok((outcome, person))
     }
 
     async fn rotate(&self, grant: &Grant) -> Result<Rotated, Error> {

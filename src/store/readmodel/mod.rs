@@ -19,6 +19,7 @@ use crate::store::{Change, ChangeKind, Error, Read};
 mod client;
 mod ended;
 mod feed;
+mod grant;
 mod guard;
 mod keys;
 mod model;
@@ -54,6 +55,7 @@ struct Inner {
     keys: keys::Keys,
     sessions: session::Sessions,
     users: user::Users,
+    grants: grant::Grants,
     ended: ended::EndedSets,
 }
 
@@ -80,6 +82,7 @@ impl ReadModels {
             keys: keys::new(),
             sessions: session::new(),
             users: user::new(),
+            grants: grant::new(),
             ended: ended::EndedSets::new(),
         };
         Self { inner: Arc::new(inner) }
@@ -112,7 +115,9 @@ impl ReadModels {
             ChangeKind::User => inner.users.drop_one(&(realm, UserId::from_uuid(change.id))),
             ChangeKind::Session => inner.sessions.drop_one(&(realm, SessionId::from_uuid(change.id))),
             ChangeKind::GrantEnded => {
-                inner.ended.grants.add((realm, GrantId::from_uuid(change.id)), ended::kept_until(inner.clock.now()));
+                let key = (realm, GrantId::from_uuid(change.id));
+                inner.ended.grants.add(key, ended::kept_until(inner.clock.now()));
+                inner.grants.remove(&key);
             }
             ChangeKind::TokenRevoked => {
                 inner.ended.tokens.add((realm, TokenId::from_uuid(change.id)), ended::kept_until(inner.clock.now()));
@@ -132,6 +137,7 @@ impl ReadModels {
         inner.keys.clear();
         inner.sessions.clear();
         inner.users.clear();
+        inner.grants.clear();
         inner.ended.clear();
     }
 

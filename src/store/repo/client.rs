@@ -8,7 +8,7 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use uuid::Uuid;
 
 use super::grant;
-use super::row::{Row, json, whole};
+use super::row::{Row, Unique as _, json, whole};
 use crate::domain::model::client::{Client, ClientSecret, is_client_id};
 use crate::domain::model::ids::{ClientKey, ClientSecretId, RealmId};
 use crate::domain::model::session::{EndReason, Ended};
@@ -66,7 +66,7 @@ async fn with_secrets(source: &impl Source, realm: RealmId, rows: Vec<Model>) ->
 
 /// The client of this key.
 pub async fn find(source: &impl Source, realm: RealmId, client: ClientKey) -> Result<Option<Client>, Error> {
-    let found = Entity::find_by_id((realm.as_uuid(), client.as_uuid())).one(source.connection()).await?;
+    let found = Entity::find_by_id((realm.as_uuid(), client.as_uuid())).unique(source.connection()).await?;
     Ok(with_secrets(source, realm, found.into_iter().collect()).await?.pop())
 }
 
@@ -78,7 +78,7 @@ pub async fn find_by_client_id(source: &impl Source, realm: RealmId, client_id: 
     let found = Entity::find()
         .filter(Column::RealmId.eq(realm.as_uuid()))
         .filter(Column::ClientId.eq(client_id))
-        .one(source.connection())
+        .unique(source.connection())
         .await?;
     Ok(with_secrets(source, realm, found.into_iter().collect()).await?.pop())
 }
@@ -152,7 +152,7 @@ pub async fn add_secret(
 ) -> Result<(), Error> {
     let connection = tx.connection();
     // Two additions at once must not leave three secrets: the second waits here.
-    Entity::find_by_id((realm.as_uuid(), client.as_uuid())).lock_exclusive().one(connection).await?;
+    Entity::find_by_id((realm.as_uuid(), client.as_uuid())).lock_exclusive().unique(connection).await?;
     let kept = if keep_until.is_some() { LIVE_SECRETS - 1 } else { 0 };
     let known = secret::Entity::find()
         .filter(secret::Column::RealmId.eq(realm.as_uuid()))

@@ -4,7 +4,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect, Select};
 
-use super::row::{Row, json, whole};
+use super::row::{Row, Unique as _, json, whole};
 use crate::domain::model::consent::Consent;
 use crate::domain::model::ids::{ClientKey, ConsentId, RealmId, UserId};
 use crate::domain::model::timestamp::Timestamp;
@@ -40,7 +40,7 @@ pub async fn find(
     user: UserId,
     client: ClientKey,
 ) -> Result<Option<Consent>, Error> {
-    let found = of(realm, user, client).one(source.connection()).await?;
+    let found = of(realm, user, client).unique(source.connection()).await?;
     found.map(read).transpose()
 }
 
@@ -62,7 +62,7 @@ pub async fn upsert(tx: &mut Tx, consent: &Consent) -> Result<(), Error> {
     if Entity::insert(row).on_conflict(taken).exec_without_returning(connection).await? == 1 {
         return Ok(());
     }
-    let found = of(consent.realm, consent.user, consent.client).lock_exclusive().one(connection).await?;
+    let found = of(consent.realm, consent.user, consent.client).lock_exclusive().unique(connection).await?;
     let Some(known) = found.map(read).transpose()? else { return Err(Error::Busy) };
     let row = ActiveModel {
         scope: Set(json(&widened(&known.scope, &consent.scope))?),

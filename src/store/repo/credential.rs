@@ -3,7 +3,7 @@
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 
-use super::row::{Row, whole};
+use super::row::{Row, Unique as _, whole};
 use super::user;
 use crate::domain::model::credential::{Credential, CredentialSecret};
 use crate::domain::model::ids::{CredentialId, RealmId, UserId};
@@ -35,7 +35,7 @@ pub async fn find_password(source: &impl Source, realm: RealmId, user: UserId) -
         .filter(Column::RealmId.eq(realm.as_uuid()))
         .filter(Column::UserId.eq(user.as_uuid()))
         .filter(Column::Kind.eq(PASSWORD))
-        .one(source.connection())
+        .unique(source.connection())
         .await?;
     found.map(read).transpose()
 }

@@ -3,7 +3,7 @@
 use sea_orm::EntityTrait;
 use sea_orm::sea_query::OnConflict;
 
-use super::row::{Row, whole};
+use super::row::{Row, Unique as _, whole};
 use crate::domain::model::device::Device;
 use crate::domain::model::ids::{DeviceId, RealmId};
 use crate::domain::model::timestamp::Timestamp;
@@ -13,7 +13,7 @@ use crate::store::{Error, Source, Tx};
 
 /// The browser of this id.
 pub async fn find(source: &impl Source, realm: RealmId, device: DeviceId) -> Result<Option<Device>, Error> {
-    let found = Entity::find_by_id((realm.as_uuid(), device.as_uuid())).one(source.connection()).await?;
+    let found = Entity::find_by_id((realm.as_uuid(), device.as_uuid())).unique(source.connection()).await?;
     let Some(model) = found else { return Ok(None) };
     let row = Row { table: "device", id: model.id };
     Ok(Some(Device {

@@ -1,12 +1,12 @@
 //! Grants. They are made and rotated in the batch; what is fixed at birth is never written again
-//! (`security-design` rule 2). Never in a read model, except that they ended.
+//! (`security-design` rule 2). Read models hold only that, and that they ended.
 
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{CaseStatement, Condition, Expr, ExprTrait};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect, UpdateMany};
 use uuid::Uuid;
 
-use super::row::Row;
+use super::row::{Row, Unique as _};
 use crate::domain::model::client::GrantType;
 use crate::domain::model::grant::Grant;
 use crate::domain::model::ids::{ClientKey, CodeId, GrantId, RealmId, SessionId, UserId};
@@ -44,7 +44,7 @@ fn read(model: Model) -> Result<Grant, Error> {
 
 /// The grant of this id, live or ended.
 pub async fn find(source: &impl Source, realm: RealmId, grant: GrantId) -> Result<Option<Grant>, Error> {
-    let found = Entity::find_by_id((realm.as_uuid(), grant.as_uuid())).one(source.connection()).await?;
+    let found = Entity::find_by_id((realm.as_uuid(), grant.as_uuid())).unique(source.connection()).await?;
     found.map(read).transpose()
 }
 
@@ -53,7 +53,7 @@ pub async fn find_by_code(source: &impl Source, realm: RealmId, code: CodeId) ->
     let found = Entity::find()
         .filter(Column::RealmId.eq(realm.as_uuid()))
         .filter(Column::CodeId.eq(code.as_uuid()))
-        .one(source.connection())
+        .unique(source.connection())
         .await?;
     found.map(read).transpose()
 }
@@ -154,7 +154,7 @@ pub async fn count_foreign_repeat(tx: &mut Tx, realm: RealmId, grant: GrantId, g
                 .select_only()
                 .column(Column::GraceStreak)
                 .into_tuple()
-                .one(tx.connection())
+                .unique(tx.connection())
                 .await?
         }
     };

@@ -2,7 +2,7 @@
 
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 
-use super::row::whole;
+use super::row::{Unique as _, whole};
 use crate::domain::model::identifier::{Canonical, Identifier, IdentifierKind};
 use crate::domain::model::ids::{RealmId, UserId};
 use crate::store::entity::identifier::{ActiveModel, Column, Entity, Model};
@@ -32,7 +32,7 @@ fn read(model: Model) -> Result<Identifier, Error> {
 /// Whose name this is.
 pub async fn find(source: &impl Source, realm: RealmId, name: &Canonical) -> Result<Option<Identifier>, Error> {
     let key = (realm.as_uuid(), name.as_str().to_owned());
-    let found = Entity::find_by_id(key).one(source.connection()).await?;
+    let found = Entity::find_by_id(key).unique(source.connection()).await?;
     found.map(read).transpose()
 }
 

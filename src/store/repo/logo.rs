@@ -3,7 +3,7 @@
 use sea_orm::EntityTrait;
 use sea_orm::sea_query::OnConflict;
 
-use super::row::whole;
+use super::row::{Unique as _, whole};
 use crate::domain::model::ids::{ClientKey, RealmId};
 use crate::domain::model::timestamp::Timestamp;
 use crate::store::entity::logo::{ActiveModel, Column, Entity, Model};
@@ -25,7 +25,7 @@ pub struct Logo {
 
 /// The logo of a client.
 pub async fn find(source: &impl Source, realm: RealmId, client: ClientKey) -> Result<Option<Logo>, Error> {
-    let found = Entity::find_by_id((realm.as_uuid(), client.as_uuid())).one(source.connection()).await?;
+    let found = Entity::find_by_id((realm.as_uuid(), client.as_uuid())).unique(source.connection()).await?;
     Ok(found.map(|row| Logo {
         uri: row.uri,
         media_type: row.media_type,

@@ -3,14 +3,14 @@
 use sea_orm::EntityTrait;
 use sea_orm::sea_query::OnConflict;
 
-use super::row::whole;
+use super::row::{Unique as _, whole};
 use crate::store::entity::meta::{ActiveModel, Column, Entity, Model};
 use crate::store::sealed::Connected;
 use crate::store::{Error, Source, Tx};
 
 /// What is written under the name.
 pub async fn get(source: &impl Source, name: &str) -> Result<Option<String>, Error> {
-    let found = Entity::find_by_id(name.to_owned()).one(source.connection()).await?;
+    let found = Entity::find_by_id(name.to_owned()).unique(source.connection()).await?;
     Ok(found.map(|row| row.value))
 }
 

@@ -4,7 +4,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::LockType;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 
-use super::row::{Row, json, whole};
+use super::row::{Row, Unique as _, json, whole};
 use crate::domain::model::ids::RealmId;
 use crate::domain::model::realm::Realm;
 use crate::store::entity::realm::{ActiveModel, Column, Entity, Model};
@@ -38,13 +38,13 @@ fn model(realm: &Realm) -> Result<Model, Error> {
 
 /// The realm of this name.
 pub async fn find_by_name(source: &impl Source, name: &str) -> Result<Option<Realm>, Error> {
-    let found = Entity::find().filter(Column::Name.eq(name)).one(source.connection()).await?;
+    let found = Entity::find().filter(Column::Name.eq(name)).unique(source.connection()).await?;
     found.map(read).transpose()
 }
 
 /// The realm of this id.
 pub async fn find(source: &impl Source, id: RealmId) -> Result<Option<Realm>, Error> {
-    let found = Entity::find_by_id(id.as_uuid()).one(source.connection()).await?;
+    let found = Entity::find_by_id(id.as_uuid()).unique(source.connection()).await?;
     found.map(read).transpose()
 }
 
@@ -59,7 +59,7 @@ pub async fn list(source: &impl Source) -> Result<Vec<Realm>, Error> {
 /// Keeps other writers of the realm's own matters out until the transaction ends. On SQLite the one
 /// writer is alone anyway.
 pub async fn lock(tx: &mut Tx, id: RealmId) -> Result<(), Error> {
-    Entity::find_by_id(id.as_uuid()).lock(LockType::NoKeyUpdate).one(tx.connection()).await?;
+    Entity::find_by_id(id.as_uuid()).lock(LockType::NoKeyUpdate).unique(tx.connection()).await?;
     Ok(())
 }
 

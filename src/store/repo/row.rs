@@ -1,6 +1,9 @@
 //! What the repos share in turning rows into domain types and back.
 
-use sea_orm::{ActiveModelTrait, IntoActiveModel, ModelTrait};
+use sea_orm::{
+    ActiveModelTrait, ConnectionTrait, DbErr, EntityTrait, IntoActiveModel, ModelTrait, Select, SelectTwo, Selector,
+    SelectorTrait,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
@@ -45,6 +48,53 @@ impl Row {
             }
             _ => Err(self.corrupt()),
         }
+    }
+}
+
+/// Queries that a unique key bounds to one row.
+pub(super) trait Unique: Sized {
+    /// What a row gives.
+    type Item;
+
+    /// All that it finds, which is one row or none. `one` would add a limit as a bound value, and SQLite compiles
+    /// a statement anew each time such a value is bound.
+    fn unique<C: ConnectionTrait>(
+        self,
+        connection: &C,
+    ) -> impl Future<Output = Result<Option<Self::Item>, DbErr>> + Send;
+}
+
+impl<E: EntityTrait> Unique for Select<E>
+where
+    E::Model: Send,
+{
+    type Item = E::Model;
+
+    async fn unique<C: ConnectionTrait>(self, connection: &C) -> Result<Option<E::Model>, DbErr> {
+        Ok(self.all(connection).await?.pop())
+    }
+}
+
+impl<E: EntityTrait, F: EntityTrait> Unique for SelectTwo<E, F>
+where
+    E::Model: Send,
+    F::Model: Send,
+{
+    type Item = (E::Model, Option<F::Model>);
+
+    async fn unique<C: ConnectionTrait>(self, connection: &C) -> Result<Option<Self::Item>, DbErr> {
+        Ok(self.all(connection).await?.pop())
+    }
+}
+
+impl<S: SelectorTrait + Send + Sync> Unique for Selector<S>
+where
+    S::Item: Send,
+{
+    type Item = S::Item;
+
+    async fn unique<C: ConnectionTrait>(self, connection: &C) -> Result<Option<S::Item>, DbErr> {
+        Ok(self.all(connection).await?.pop())
     }
 }
 

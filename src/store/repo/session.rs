@@ -6,7 +6,7 @@ use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, UpdateMany};
 use uuid::Uuid;
 
-use super::row::Row;
+use super::row::{Row, Unique as _};
 use super::{grant, user};
 use crate::domain::model::ids::{DeviceId, RealmId, SessionId, UserId};
 use crate::domain::model::secret::SecretHash;
@@ -43,7 +43,7 @@ fn read(model: Model) -> Result<Session, Error> {
 
 /// The session of this id, live or ended.
 pub async fn find(source: &impl Source, realm: RealmId, session: SessionId) -> Result<Option<Session>, Error> {
-    let found = Entity::find_by_id((realm.as_uuid(), session.as_uuid())).one(source.connection()).await?;
+    let found = Entity::find_by_id((realm.as_uuid(), session.as_uuid())).unique(source.connection()).await?;
     found.map(read).transpose()
 }
 

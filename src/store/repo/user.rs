@@ -5,7 +5,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, ExprTrait, IntoCondition, Query};
 use sea_orm::{ColumnTrait, EntityTrait, JoinType, QueryFilter, QueryOrder, QuerySelect, RelationDef};
 
-use super::row::{Row, json, whole};
+use super::row::{Row, Unique as _, json, whole};
 use super::{credential, grant, session};
 use crate::domain::model::credential::Credential;
 use crate::domain::model::identifier::{Canonical, IdentifierKind};
@@ -35,7 +35,7 @@ fn read(model: Model) -> Result<User, Error> {
 
 /// The account of this id.
 pub async fn find(source: &impl Source, realm: RealmId, user: UserId) -> Result<Option<User>, Error> {
-    let found = Entity::find_by_id((realm.as_uuid(), user.as_uuid())).one(source.connection()).await?;
+    let found = Entity::find_by_id((realm.as_uuid(), user.as_uuid())).unique(source.connection()).await?;
     found.map(read).transpose()
 }
 
@@ -44,7 +44,7 @@ pub async fn find_by_sub(source: &impl Source, realm: RealmId, sub: &str) -> Res
     let found = Entity::find()
         .filter(Column::RealmId.eq(realm.as_uuid()))
         .filter(Column::Sub.eq(sub))
-        .one(source.connection())
+        .unique(source.connection())
         .await?;
     found.map(read).transpose()
 }
@@ -56,7 +56,7 @@ pub async fn find_by_username(source: &impl Source, realm: RealmId, name: &Canon
         .filter(identifier::Column::RealmId.eq(realm.as_uuid()))
         .filter(identifier::Column::Canonical.eq(name.as_str()))
         .filter(identifier::Column::Kind.eq(super::identifier::word(IdentifierKind::Username)))
-        .one(source.connection())
+        .unique(source.connection())
         .await?;
     found.map(read).transpose()
 }
@@ -73,7 +73,7 @@ pub async fn find_for_signin(
         .filter(identifier::Column::RealmId.eq(realm.as_uuid()))
         .filter(identifier::Column::Canonical.eq(name.as_str()))
         .select_also(credentials::Entity)
-        .one(source.connection())
+        .unique(source.connection())
         .await?;
     let Some((user, password)) = found else { return Ok(None) };
     Ok(Some((read(user)?, password.map(credential::read).transpose()?)))

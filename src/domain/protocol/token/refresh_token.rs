@@ -99,6 +99,14 @@ pub fn classify(grant: &Grant, presented: &PresentedRefresh, limits: RefreshLimi
     in_time
 }
 
+/// The grant as it is if this presentation is of its current generation, from what is fixed in it. Whether it
+/// is, only the store's guarded update can tell: where that does not hold, or the rules ask for anything but a
+/// rotation, the row is read and classified.
+#[must_use]
+pub fn presume_current(known: &Grant, presented: &PresentedRefresh, now: Timestamp) -> Grant {
+    Grant { generation: presented.generation.into(), rotated_at: now, last_used_at: now, ended: None, ..known.clone() }
+}
+
 /// The streak after a foreign repeat of the generation before `grant.generation` (rule 9): one
 /// generation counts once, and one without a foreign repeat starts it anew. The store's guarded update
 /// says the same in SQL.
