@@ -264,10 +264,7 @@ where
 {
     let (door, limits) = (&worker.door, &worker.door.limits);
     let mut builder = http1::Builder::new();
-    builder
-        .timer(TokioTimer::new())
-        .header_read_timeout(limits.header_timeout)
-        .max_buf_size(limits.header.max(8192));
+    builder.timer(TokioTimer::new()).header_read_timeout(limits.header_timeout).max_buf_size(limits.header.max(8192));
     let service = service_fn(move |request| answer(door.clone(), peer, request));
     let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
     tokio::select! {

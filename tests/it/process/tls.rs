@@ -10,8 +10,9 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Empty};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rustls::client::WantsClientCert;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::{ClientConfig, ConfigBuilder, RootCertStore};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
@@ -42,9 +43,16 @@ impl Authority {
     }
 
     fn client(&self) -> ClientConfig {
+        self.trusting().with_no_client_auth()
+    }
+
+    /// Trusts this authority alone.
+    fn trusting(&self) -> ConfigBuilder<ClientConfig, WantsClientCert> {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from(self.ca.der().to_vec())).expect("a root");
-        ClientConfig::builder().with_root_certificates(roots).with_no_client_auth()
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let versions = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+        versions.expect("versions").with_root_certificates(roots)
     }
 }
 
@@ -214,11 +222,9 @@ async fn a_client_certificate_is_asked_for_only_when_it_is_wanted_and_never_dema
         let said = String::from_utf8_lossy(&asked.stdout).into_owned();
         assert_eq!(said.contains("Client Certificate Types"), wanted, "{said}");
         shown(&server, &authority).await;
-        let mut roots = RootCertStore::empty();
-        roots.add(CertificateDer::from(authority.ca.der().to_vec())).expect("a root");
         let private = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(own.serialize_der()));
-        let config = ClientConfig::builder()
-            .with_root_certificates(roots)
+        let config = authority
+            .trusting()
             .with_client_auth_cert(vec![CertificateDer::from(certificate.der().to_vec())], private)
             .expect("a client");
         connect(&server, config).await.expect("a handshake with a certificate that nobody signed");
