@@ -45,6 +45,8 @@ pub fn make(folder: &Path) -> Result<(), String> {
         ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
             format!("data_dir {}: something else than a folder is there. Set data_dir to a folder", folder.display())
         }
-        _ => format!("data_dir {}: {error}. Make it writable for this user, or set data_dir elsewhere", folder.display()),
+        _ => {
+            format!("data_dir {}: {error}. Make it writable for this user, or set data_dir elsewhere", folder.display())
+        }
     })
 }

@@ -17,7 +17,8 @@ use crate::domain::protocol::refresh_token_text::RefreshToken;
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::domain::protocol::token::Entitlement;
 use crate::domain::protocol::token::refresh_token::{
-    FOREIGN_STREAK_ENDS, PresentedRefresh, RefreshFacts, RefreshLimits, RefreshOutcome, RefreshRequest, check_registered, decide_refresh,
+    FOREIGN_STREAK_ENDS, PresentedRefresh, RefreshFacts, RefreshLimits, RefreshOutcome, RefreshRequest,
+    check_registered, decide_refresh,
 };
 use crate::observe::metrics::metrics;
 use crate::service::session::end::{self, Why};

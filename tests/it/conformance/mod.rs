@@ -177,8 +177,21 @@ impl Suite {
         assert!((1..=31_536_000).contains(&tokens["expires_in"].as_i64().expect("a number")), "{tokens}");
         let (header, claims) = verified(&self.op, text(tokens, "id_token")).await;
         let known = [
-            "acr", "amr", "at_hash", "aud", "auth_time", "azp", "exp", "iat", "iss", "jti", "nbf", "nonce", "sid",
-            "sub", "txn",
+            "acr",
+            "amr",
+            "at_hash",
+            "aud",
+            "auth_time",
+            "azp",
+            "exp",
+            "iat",
+            "iss",
+            "jti",
+            "nbf",
+            "nonce",
+            "sid",
+            "sub",
+            "txn",
         ];
         for name in names(&claims) {
             assert!(known.contains(&name), "scope claims belong in userinfo: {name}");

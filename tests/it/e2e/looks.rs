@@ -78,7 +78,12 @@ return faults;
 
 async fn look(browser: &Browser, page: &str, wanted: &str) {
     browser.wait_for(wanted).await;
-    assert_eq!(browser.run(LOOK).await, json!([]), "{page} at {}", browser.url().await);
+    for width in [1280, 320] {
+        for scheme in ["light", "dark"] {
+            browser.emulate(width, scheme).await;
+            assert_eq!(browser.run(LOOK).await, json!([]), "{page}, {width} px, {scheme}");
+        }
+    }
 }
 
 async fn look_at_every_page(browser: &Browser, server: &Doorward) {
@@ -125,11 +130,5 @@ async fn every_page_can_be_read_and_used_in_light_and_dark_on_any_width() {
         return;
     }
     let server = Doorward::running().await;
-    for width in [320, 1280] {
-        for scheme in ["light", "dark"] {
-            let browser = Browser::start(Script::On).await;
-            browser.emulate(width, scheme).await;
-            look_at_every_page(&browser, &server).await;
-        }
-    }
+    look_at_every_page(&Browser::start(Script::On).await, &server).await;
 }
