@@ -2,6 +2,7 @@
 //! which measured 1.4 to 1.8 times one shared runtime. Unix sockets are one listener cloned to all.
 
 use std::convert::Infallible;
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
@@ -97,7 +98,13 @@ pub fn start(
 }
 
 fn refused(address: &str, error: &std::io::Error) -> String {
-    format!("listen {address}: {error}. Choose a free address in `listen`, or stop what holds it")
+    let remedy = match error.kind() {
+        ErrorKind::NotFound => "Make the folder for the socket, or set `listen` elsewhere",
+        ErrorKind::PermissionDenied => "Let this user have it, or set `listen` elsewhere",
+        ErrorKind::AddrNotAvailable => "Set `listen` to an address of this machine",
+        _ => "Choose a free address in `listen`, or stop what holds it",
+    };
+    format!("listen {address}: {error}. {remedy}")
 }
 
 fn bind(address: SocketAddr, shared: bool) -> std::io::Result<std::net::TcpListener> {

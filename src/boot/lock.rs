@@ -2,6 +2,7 @@
 //! in silence, and an embedded database has one writer process; so the folder is locked first.
 
 use std::fs::{File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -40,7 +41,12 @@ pub fn lock(folder: &Path) -> Result<DataLock, String> {
 /// # Errors
 /// The folder cannot be made, with the remedy.
 pub fn make(folder: &Path) -> Result<(), String> {
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| {
-        format!("data_dir {}: {error}. Make it writable for this user, or set data_dir elsewhere", folder.display())
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
+            format!("data_dir {}: something else than a folder is there. Set data_dir to a folder", folder.display())
+        }
+        _ => {
+            format!("data_dir {}: {error}. Make it writable for this user, or set data_dir elsewhere", folder.display())
+        }
     })
 }

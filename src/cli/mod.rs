@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::boot::build::{self, Purpose};
 use crate::config::{Config, LoadOptions};
@@ -15,6 +15,7 @@ pub mod apply;
 pub mod bench;
 pub mod client;
 pub mod doctor;
+pub mod examples;
 pub mod export;
 pub mod hash;
 pub mod key;
@@ -128,7 +129,8 @@ impl From<crate::service::Error> for Failure {
 /// Runs the command line.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let matches = examples::handed_down(Cli::command()).try_get_matches();
+    let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print();

@@ -22,7 +22,9 @@ Examples:
   doorward user create alice --email alice@example.com --email-verified --password-stdin
   doorward user set-password alice                   asks at a terminal
   pass show alice | doorward user set-password alice
+  doorward user show alice@example.com --json
   doorward user disable alice                        ends every session and grant at once
+  doorward user enable alice                         what was ended stays ended
   doorward user make-admin alice                     everything, in every realm
   doorward user sessions alice --json"
 )]

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -246,6 +246,8 @@ pub fn install(settings: &Log) -> Result<(), TryInitError> {
         }
         Format::Text => {
             let layer = tracing_subscriber::fmt::layer().compact().with_target(false).with_writer(io::stderr);
+            // Colours are for a terminal (which may decline them by NO_COLOR), not for a file.
+            let layer = if io::stderr().is_terminal() { layer } else { layer.with_ansi(false) };
             registry.with(layer).try_init()
         }
     }

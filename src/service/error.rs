@@ -69,8 +69,9 @@ impl fmt::Display for Error {
         match self {
             Self::Refused(refusal) => write!(f, "{}: {}", refusal.code, refusal.description),
             Self::Invalid(faults) => {
-                for fault in faults {
-                    write!(f, "{}: {}; ", fault.pointer, fault.detail)?;
+                for (number, fault) in faults.iter().enumerate() {
+                    let between = if number == 0 { "" } else { "; " };
+                    write!(f, "{between}{}: {}", fault.pointer, fault.detail)?;
                 }
                 Ok(())
             }

@@ -125,7 +125,9 @@ async fn sqlite(settings: &StoreSettings) -> Result<Pools, Error> {
         .pragma("temp_store", "memory")
         .pragma("mmap_size", "268435456")
         .disable_statement_logging();
-    create_file(options.get_filename())?;
+    let path = options.get_filename().to_owned();
+    create_file(&path)?;
+    let opening = |error| opening_file(&path, error);
     let synchronous = if settings.durable { SqliteSynchronous::Full } else { SqliteSynchronous::Off };
     let writing = options
         .clone()
@@ -233,6 +235,19 @@ async fn check_limit(pool: &PgPool, wanted: u32) -> Result<(), Error> {
         "with database.pool.max this process may open {wanted} connections, but the server allows {free} (max_connections {max}, \
          {reserved} of them reserved): lower database.pool.max or raise max_connections"
     )))
+}
+
+/// As [`opening`], where the file itself may be the fault: it is named, with what helps.
+fn opening_file(path: &Path, error: sqlx::Error) -> Error {
+    // SQLITE_CORRUPT and SQLITE_NOTADB.
+    let code = error.as_database_error().and_then(|fault| fault.code()?.parse::<u32>().ok());
+    match code.map(|code| code & 0xff) {
+        Some(11 | 26) => Error::Unavailable(format!(
+            "{} is damaged, or not a database of SQLite: restore it from a backup, or set database.url or data_dir",
+            path.display()
+        )),
+        _ => opening(error),
+    }
 }
 
 /// While opening, every fault of the driver means that the database cannot be used as it was configured.

@@ -160,6 +160,23 @@ async fn a_public_client_has_no_secret_to_send() {
 }
 
 #[tokio::test]
+async fn a_confidential_client_without_a_secret_gets_in_nowhere_until_it_has_one() {
+    // `security-design` rule 28: an absent secret never makes a client public.
+    let op = Op::start().await;
+    op.apply("realm: main\nclients:\n  - { client_id: new, grant_types: [client_credentials], response_types: [], scope: read }\n")
+        .await;
+    for secret in ["", "null", "new", SECRET] {
+        refused(&with_basic(&op, "new", secret, &[]).await, 401, "invalid_client");
+        refused(&in_body(&op, "new", secret).await, 401, "invalid_client");
+    }
+    refused(&op.post("/token", &[OWN, ("client_id", "new")], &[]).await, 401, "invalid_client");
+    let realm = db_realm(&op).await;
+    let client = admin::client::find(&op.app, &realm, "new").await.unwrap().unwrap();
+    let secret = admin::client::rotate_secret(&op.app, &realm, &client, None).await.unwrap();
+    given(&with_basic(&op, "new", secret.expose(), &[]).await);
+}
+
+#[tokio::test]
 async fn two_secrets_live_while_one_replaces_the_other() {
     let op = Op::start().await;
     let realm = db_realm(&op).await;

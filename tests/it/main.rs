@@ -33,6 +33,8 @@ mod client_credentials;
 #[cfg(test)]
 mod code;
 #[cfg(test)]
+mod conformance;
+#[cfg(test)]
 mod consent;
 #[cfg(test)]
 mod cookies;

@@ -1,5 +1,5 @@
 //! The pages as documents: every state of every page, looked at without a server. What only a browser
-//! can see (contrast, overflow, focus) is left to the end-to-end tests.
+//! can see (contrast, overflow, focus, targets) is in `e2e/looks.rs`.
 
 use doorward::http::page::text::{self, Key, Language, negotiate};
 use doorward::http::page::{ErrorPage, Fault, LoginError, LoginPage, ScopeLine, assets, clean_title, sample};
@@ -33,6 +33,23 @@ fn every_page_is_one_document_with_one_heading_and_one_main_part() {
         let root = tags(&html).find(|tag| is(tag, "html")).unwrap();
         assert!(attribute(root, "lang").is_some_and(|lang| !lang.is_empty()), "{name}");
         assert!(html.len() < DOCUMENT_LIMIT, "{name}: {} bytes", html.len());
+    }
+}
+
+#[test]
+fn everything_on_a_page_stands_in_a_landmark() {
+    for (name, html) in sample::samples() {
+        let (_, column) = html.split_once("<div class=\"column\">").unwrap_or_else(|| panic!("{name}: {html}"));
+        let inside = column.trim_start();
+        assert!(inside.starts_with("<header "), "{name}: {inside:.60}");
+        // The page for our own faults has no footer.
+        for (end, starts) in [("</header>", &["<main "][..]), ("</main>", &["<footer ", "</div>"])] {
+            let (_, rest) = inside.split_once(end).unwrap_or_else(|| panic!("{name}: no {end}"));
+            let rest = rest.trim_start();
+            assert!(starts.iter().any(|start| rest.starts_with(start)), "{name}: after {end} comes {rest:.60}");
+        }
+        let after = inside.rsplit_once("</footer>").map_or("</div>", |(_, rest)| rest.trim_start());
+        assert!(after.starts_with("</div>"), "{name}: after the footer comes {after:.60}");
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use doorward::domain::model::audit::AuditKind;
 use serde_json::json;
 
@@ -202,5 +204,46 @@ async fn the_request_must_be_a_post_with_a_token() {
             headers
         };
         assert_eq!(kept(&get), kept(&head), "{path}");
+    }
+}
+
+/// The order of P-256.
+const ORDER: [u8; 32] = [
+    0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xbc, 0xe6, 0xfa, 0xad, 0xa7,
+    0x17, 0x9e, 0x84, 0xf3, 0xb9, 0xca, 0xc2, 0xfc, 0x63, 0x25, 0x51,
+];
+
+/// The other signature of ECDSA: (r, n - s) verifies wherever (r, s) does.
+fn twin(jwt: &str) -> String {
+    let (input, signature) = jwt.rsplit_once('.').expect("a signature");
+    let mut signature = URL_SAFE_NO_PAD.decode(signature).expect("base64url");
+    let mut borrow = 0i16;
+    for at in (0..32).rev() {
+        let digit = i16::from(ORDER[at]) - i16::from(signature[32 + at]) - borrow;
+        borrow = i16::from(digit < 0);
+        signature[32 + at] = u8::try_from(digit.rem_euclid(256)).expect("a byte");
+    }
+    format!("{input}.{}", URL_SAFE_NO_PAD.encode(signature))
+}
+
+#[tokio::test]
+async fn a_revoked_token_stays_revoked_however_it_is_respelled() {
+    // `security-design` rule 13: deny lists know the id inside, not the text.
+    for revoke_the_twin in [false, true] {
+        let op = Op::start().await;
+        let tokens = signed_in(&op).await;
+        let access = text(&tokens, "access_token");
+        let twin = twin(access);
+        assert_ne!(twin, access);
+        assert_eq!(userinfo(&op, access).await.status, 200);
+        assert_eq!(userinfo(&op, &twin).await.status, 200, "the case exists: the twin is a genuine signature");
+        done(&revoke(&op, WEB, if revoke_the_twin { &twin } else { access }).await);
+        let (input, last) = access.split_at(access.len() - 1);
+        let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+        let neighbours = alphabet.chars().filter(|sign| !last.contains(*sign)).map(|sign| format!("{input}{sign}"));
+        for spelled in neighbours.chain([access.to_owned(), twin.clone(), format!("{access}="), format!("{access} ")]) {
+            assert_eq!(introspect(&op, WEB, &spelled).await, json!({ "active": false }), "{spelled}");
+            assert_eq!(userinfo(&op, &spelled).await.status, 401, "{spelled}");
+        }
     }
 }

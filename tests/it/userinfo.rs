@@ -249,3 +249,26 @@ async fn other_methods_are_named_as_refused() {
     let bearer = format!("Bearer {}", text(&tokens, "access_token"));
     refused(&op.post("/introspect", &[("token", "x")], &[("authorization", &bearer)]).await, 401, "invalid_client");
 }
+
+#[tokio::test]
+async fn what_roles_and_groups_give_is_told_as_it_is_now_on_every_node() {
+    // `security-design` rule 19: what is kept in memory goes with every change that it depends on.
+    let op = Op::start().await;
+    let other = Op::builder().beside(&op).start().await;
+    let tokens = signed_in_with(&op, &mut op.browser(), "openid roles groups").await;
+    let access = text(&tokens, "access_token");
+    for (change, roles, groups) in [
+        ("display_name: Acme", json!(["editor", "reader"]), json!(["/staff"])),
+        ("groups: [{ name: staff, roles: [] }]", json!(["editor"]), json!(["/staff"])),
+        ("roles: [{ name: editor, composites: [reader] }]", json!(["editor", "reader"]), json!(["/staff"])),
+        ("users: [{ username: alice, groups: [] }]", json!(["editor", "reader"]), Value::Null),
+        ("users: [{ username: alice, roles: [] }]", Value::Null, Value::Null),
+    ] {
+        op.apply(&format!("realm: main\n{change}\n")).await;
+        other.poll().await;
+        for node in [&op, &other] {
+            let got = good(&userinfo(node, access).await);
+            assert_eq!((&got["roles"], &got["groups"]), (&roles, &groups), "after {change}");
+        }
+    }
+}

@@ -61,7 +61,9 @@ async fn answer(call: &Call) -> Result<Response<Body>, Error> {
             "this provider gives tokens by authorization_code, refresh_token and client_credentials",
         ));
     };
-    if !client.has_grant(grant) {
+    // A refresh token is classified before anything else is refused (`security-design` rule 10), so its
+    // use case looks at the registration itself, afterwards.
+    if grant != GrantType::RefreshToken && !client.has_grant(grant) {
         return Err(Error::Refused(Refusal::with(
             OauthCode::UnauthorizedClient,
             "grant_type_not_registered",

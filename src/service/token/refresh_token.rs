@@ -17,8 +17,8 @@ use crate::domain::protocol::refresh_token_text::RefreshToken;
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::domain::protocol::token::Entitlement;
 use crate::domain::protocol::token::refresh_token::{
-    FOREIGN_STREAK_ENDS, PresentedRefresh, RefreshFacts, RefreshLimits, RefreshOutcome, RefreshRequest, decide_refresh,
-    presume_current,
+    FOREIGN_STREAK_ENDS, PresentedRefresh, RefreshFacts, RefreshLimits, RefreshOutcome, RefreshRequest,
+    check_registered, decide_refresh, presume_current,
 };
 use crate::observe::metrics::metrics;
 use crate::service::session::end::{self, Why};
@@ -37,7 +37,10 @@ pub async fn grant(app: &App, ctx: &Ctx, client: &Arc<Client>, form: &Params) ->
     let text = form.one("refresh_token").map_err(Refusal::from)?.ok_or_else(missing)?;
     let scope = form.one("scope").map_err(Refusal::from)?;
     let resource = form.many("resource").map_err(Refusal::from)?;
-    let Some(token) = refresh_text::read(app, ctx, text) else { return Err(unknown().into()) };
+    let Some(token) = refresh_text::read(app, ctx, text) else {
+        check_registered(client)?;
+        return Err(unknown().into());
+    };
     let settings = ctx.realm.settings.tokens;
     let attempt = Attempt {
         app,

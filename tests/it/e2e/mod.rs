@@ -2,3 +2,4 @@
 
 mod apache;
 mod harness;
+mod looks;

@@ -163,6 +163,21 @@ impl Browser {
         self.post("/window/rect", &json!({"width": width, "height": height})).await;
     }
 
+    /// Shows pages as a screen of this width does, narrower than any window can be, in `light` or `dark`, and
+    /// without transitions, so that a change is there at once.
+    pub(crate) async fn emulate(&self, width: u32, scheme: &str) {
+        let screen = json!({"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": false});
+        let media = json!({"features": [
+            {"name": "prefers-color-scheme", "value": scheme},
+            {"name": "prefers-reduced-motion", "value": "reduce"},
+        ]});
+        for (command, parameters) in
+            [("Emulation.setDeviceMetricsOverride", screen), ("Emulation.setEmulatedMedia", media)]
+        {
+            self.post("/goog/cdp/execute", &json!({"cmd": command, "params": parameters})).await;
+        }
+    }
+
     /// Whether an element is there now.
     pub(crate) async fn has(&self, css: &str) -> bool {
         self.find(css).await.is_some()

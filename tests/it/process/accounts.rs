@@ -39,6 +39,17 @@ async fn an_account_is_made_listed_and_given_a_password_and_a_power() {
     let id = String::from_utf8_lossy(&made.stdout).trim().to_owned();
     assert!(id.starts_with("usr_"), "stdout has the id for a script: {id}");
 
+    // What cannot be taken is said in one sentence, and nothing is made.
+    for (name, password, told) in [
+        ("dave", "short\n", "password: a password has at least 12 characters"),
+        ("CAROL", "a long enough password\n", "username: this name or address already means another user"),
+    ] {
+        let refused = Refused::read(&server.command_given(&["user", "create", name, "--password-stdin"], password));
+        refused.says(1, &[told]);
+        assert!(refused.said.trim_end().ends_with(told), "{}", refused.said);
+        assert_eq!(server.command(&["user", "show", "dave"]).status.code(), Some(1));
+    }
+
     let users = json(&server, &["user", "list"]);
     let carol = users.as_array().expect("a list").iter().find(|user| user["username"] == "carol").expect("carol");
     assert_eq!(

@@ -5,18 +5,24 @@ use serde_json::Value;
 use crate::kit::db::on_postgres;
 use crate::kit::process::{Doorward, MASTER_KEY, Refused, free_ports};
 
+/// The names that a help text lists.
+fn commands_in(help: &str) -> Vec<&str> {
+    help.lines()
+        .skip_while(|line| !line.starts_with("Commands:"))
+        .skip(1)
+        .take_while(|line| !line.trim().is_empty())
+        // Names stand two columns in; what is further in goes on with a description.
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .collect()
+}
+
 #[tokio::test]
 async fn every_command_has_help_with_examples() {
     let server = Doorward::unmigrated("").await;
     let help = server.plain_ok(&["help"]);
-    let commands: Vec<&str> = help
-        .lines()
-        .skip_while(|line| !line.starts_with("Commands:"))
-        .skip(1)
-        .take_while(|line| !line.trim().is_empty())
-        .filter_map(|line| line.split_whitespace().next())
-        .filter(|name| *name != "help")
-        .collect();
+    let commands = commands_in(&help);
     for name in ["serve", "migrate", "apply", "export", "user", "client", "session", "key", "hash", "doctor"] {
         assert!(commands.contains(&name), "{name} in:\n{help}");
     }
@@ -25,6 +31,15 @@ async fn every_command_has_help_with_examples() {
         let examples = text.split("Examples:").nth(1).unwrap_or_else(|| panic!("no examples:\n{text}"));
         assert!(examples.contains(&format!("doorward {name}")), "{text}");
         assert_eq!(server.plain_ok(&["help", name]).split("Examples:").nth(1), Some(examples), "{name}");
+        for part in commands_in(&text) {
+            let text = server.plain_ok(&[name, part, "--help"]);
+            let examples = text.split("Examples:").nth(1).unwrap_or_else(|| panic!("{name} {part}:\n{text}"));
+            let call = format!("doorward {name} {part}");
+            for line in examples.lines().filter(|line| line.contains("doorward ")) {
+                let rest = line.split_once(&call).unwrap_or_else(|| panic!("{call}: {line}")).1;
+                assert!(rest.is_empty() || rest.starts_with(' '), "an example of something else: {line}");
+            }
+        }
     }
     assert!(!server.data_dir().exists(), "help touches nothing");
 }

@@ -16,6 +16,7 @@ async fn development_says_where_everything_is_and_signs_the_demo_user_in() {
     let mut server = Doorward::embedded().await;
     server.start_with(&["--dev"]).await;
     let (issuer, log) = (server.issuer(), server.log());
+    assert!(!log.contains('\u{1b}'), "colours are for a terminal: {log}");
     for line in [
         format!("Issuer        {issuer}\n"),
         format!("Demo app      {issuer}/demo\n"),

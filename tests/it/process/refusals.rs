@@ -86,6 +86,37 @@ async fn a_database_that_does_not_answer_ends_the_start_as_a_missing_dependency(
 }
 
 #[tokio::test]
+async fn a_file_that_is_no_database_is_named_and_left_as_it_is() {
+    let server = Doorward::embedded().await;
+    std::fs::create_dir_all(server.data_dir()).expect("a folder");
+    let file = server.data_dir().join("doorward.db");
+    let letters = b"These are the letters that somebody kept here. ".repeat(200);
+    std::fs::write(&file, &letters).expect("written");
+    for arguments in [&["serve"][..], &["user", "list"], &["migrate"]] {
+        let refused = crate::kit::process::Refused::read(&server.command(arguments));
+        refused.says(69, &[&file.to_string_lossy(), "not a database", "restore it from a backup", "database.url"]);
+    }
+    assert_eq!(std::fs::read(&file).expect("it is there"), letters);
+    assert!(!server.data_dir().join("master.key").exists(), "no key for a database that is none");
+}
+
+#[tokio::test]
+async fn a_place_that_cannot_be_had_is_named_with_its_own_remedy() {
+    let mut server = Doorward::embedded().await;
+    let file = server.folder().join("a-file");
+    std::fs::write(&file, "").expect("written");
+    server.set("DOORWARD_DATA_DIR", &file.to_string_lossy());
+    server.refused(&[]).says(78, &[&format!("data_dir {}", file.display()), "Set data_dir to a folder"]);
+    server.set("DOORWARD_DATA_DIR", &server.folder().join("data").to_string_lossy().into_owned());
+    let socket = server.folder().join("nowhere/http.sock");
+    server.set("DOORWARD_LISTEN", &format!("unix:{}", socket.display()));
+    server.refused(&[]).says(78, &[&format!("listen {}", socket.display()), "Make the folder for the socket"]);
+    // An address of documentation, which no machine has.
+    server.set("DOORWARD_LISTEN", "192.0.2.1:8080");
+    server.refused(&[]).says(78, &["listen 192.0.2.1:8080", "address of this machine"]);
+}
+
+#[tokio::test]
 async fn postgres_needs_its_master_key_given() {
     let mut server = Doorward::embedded().await;
     server.set("DOORWARD_DATABASE__URL", "postgres://doorward@127.0.0.1:1/doorward");

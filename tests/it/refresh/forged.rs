@@ -14,13 +14,13 @@ use crate::kit::op::Op;
 use crate::kit::token::{assert_alive, assert_dead, db_audit, db_grant, db_realm, given, refused, signed_in};
 
 /// A token with a genuine tag: what somebody with the tag key can make.
-async fn db_tagged(op: &Op, token: &RefreshToken) -> String {
+pub(super) async fn db_tagged(op: &Op, token: &RefreshToken) -> String {
     let realm = db_realm(op).await;
     let tagged = token.tagged(realm.id, realm.restore_epoch);
     token.format(&op.app.sealer.tag(realm.id, Purpose::RefreshToken, &[&tagged])).expose().to_owned()
 }
 
-fn parsed(token: &str) -> RefreshToken {
+pub(super) fn parsed(token: &str) -> RefreshToken {
     refresh_token_text::parse(token).expect("a refresh token").0
 }
 

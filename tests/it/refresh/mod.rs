@@ -3,6 +3,7 @@
 
 mod ends;
 mod forged;
+mod matrix;
 mod rotation;
 mod scope;
 mod theft;

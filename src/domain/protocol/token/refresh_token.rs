@@ -206,18 +206,25 @@ pub fn decide_refresh(
     }
 }
 
+/// Whether the client may use this grant at all (RFC 6749 section 5.2); asked after the token was
+/// classified, since a client that lost the grant may still show that its token was stolen.
+pub fn check_registered(client: &Client) -> Result<(), Refusal> {
+    if client.has_grant(GrantType::RefreshToken) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        OauthCode::UnauthorizedClient,
+        "grant_type_not_registered",
+        "this client is not registered for refresh_token: add it to its grant_types",
+    ))
+}
+
 /// Requested ∩ grant ∩ consent ∩ client, as of now (rule 2).
 fn entitle(facts: RefreshFacts<'_>, request: &RefreshRequest<'_>) -> Result<Entitlement, Refusal> {
     facts.key?;
     facts.may_receive?;
     let (grant, client, terms) = (facts.grant, facts.client, &facts.grant.terms);
-    if !client.has_grant(GrantType::RefreshToken) {
-        return Err(Refusal::new(
-            OauthCode::UnauthorizedClient,
-            "grant_type_not_registered",
-            "this client is not registered for refresh_token",
-        ));
-    }
+    check_registered(client)?;
     let user = facts.user.filter(|user| user.id == grant.user).ok_or_else(|| invalid("user_gone"))?;
     let allowed = allowed_scope(grant, client, facts.consent)?;
     let asked = parse(request.scope.unwrap_or_default())?;
