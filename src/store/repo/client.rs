@@ -113,11 +113,17 @@ pub async fn insert(tx: &mut Tx, client: &Client) -> Result<(), Error> {
     Ok(())
 }
 
-/// Changes metadata and whether the client is enabled.
-pub async fn update(tx: &mut Tx, client: &Client) -> Result<(), Error> {
+/// Changes metadata and whether the client is enabled. What a disabled one was given ends: enabled again, it
+/// begins anew. The client's row comes first (`security-design` rule 1).
+pub async fn update(tx: &mut Tx, client: &Client, now: Timestamp) -> Result<(), Error> {
     let row =
         ActiveModel { enabled: Set(client.enabled), metadata: Set(json(&client.metadata)?), ..ActiveModel::default() };
-    write(tx, client.realm, client.key, row).await
+    write(tx, client.realm, client.key, row).await?;
+    if !client.enabled {
+        let ended = Ended { at: now, reason: EndReason::ClientRemoved };
+        grant::end_for_client(tx, client.realm, client.key, ended).await?;
+    }
+    Ok(())
 }
 
 async fn write(tx: &mut Tx, realm: RealmId, client: ClientKey, row: ActiveModel) -> Result<(), Error> {
