@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::pick::InRealm;
+use super::pick::{InRealm, OnDatabase};
 use super::{Failure, say};
 use crate::domain::model::key::{Algorithm, KeyPhase, SigningKey};
 use crate::domain::model::realm::Realm;
@@ -25,6 +25,8 @@ An ordered rotation waits until no application may still keep the old key set (t
 little more), so nothing fails. With --now applications that keep the old set refuse new tokens until they
 fetch it again; people stay signed in.")]
 pub struct KeyArgs {
+    #[command(flatten)]
+    pub(super) database: OnDatabase,
     #[command(flatten)]
     realm: InRealm,
     /// Print JSON.
