@@ -6,7 +6,9 @@ use std::time::Duration;
 use doorward::clock::Clock;
 use doorward::domain::model::session::{EndReason, Ended};
 
-use crate::kit::flow::{API, Client, OPAQUE, STRANGER, WEB, code, introspect, post_as, redeem, refresh, text, userinfo};
+use crate::kit::flow::{
+    API, Client, OPAQUE, STRANGER, WEB, code, introspect, post_as, redeem, refresh, text, userinfo,
+};
 use crate::kit::op::{Op, REALM};
 use crate::kit::token::db_grant;
 
@@ -99,7 +101,8 @@ async fn a_deleted_client_leaves_nothing_to_the_next_of_its_name() {
 
 #[tokio::test]
 async fn the_same_holds_for_opaque_tokens_of_a_client_for_itself() {
-    let opaque = |yaml: &str| yaml.replace("client_id: stranger\n", "client_id: stranger\n    access_token_format: opaque\n");
+    let opaque =
+        |yaml: &str| yaml.replace("client_id: stranger\n", "client_id: stranger\n    access_token_format: opaque\n");
     let op = Op::builder().realm(&opaque(REALM)).start().await;
     let answer = post_as(&op, STRANGER, "/token", &[("grant_type", "client_credentials")]).await.json();
     let token = text(&answer, "access_token");
