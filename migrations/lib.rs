@@ -18,6 +18,7 @@ mod m0010_outbox;
 mod m0011_change;
 mod m0012_shortlived;
 mod m0013_meta;
+mod m0014_outbox_sent;
 
 const TABLE: &str = "migration";
 
@@ -40,6 +41,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0011_change::Migration),
             Box::new(m0012_shortlived::Migration),
             Box::new(m0013_meta::Migration),
+            Box::new(m0014_outbox_sent::Migration),
         ]
     }
 

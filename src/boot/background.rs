@@ -13,6 +13,7 @@ use crate::tasks;
 pub fn start(app: &Arc<App>, stop: &CancellationToken) -> TaskTracker {
     let tracker = TaskTracker::new();
     tracker.spawn(tasks::tail_changes::run(app.clone(), stop.clone()));
+    tracker.spawn(tasks::end_overdue::run(app.clone(), stop.clone()));
     tracker.spawn(tasks::purge::run(app.clone(), stop.clone()));
     tracker.spawn(tasks::rotate_keys::run(app.clone(), stop.clone()));
     tracker.spawn(tasks::fetch_logos::run(app.clone(), stop.clone()));

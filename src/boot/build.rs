@@ -145,11 +145,11 @@ async fn master_key(config: &Config, store: &Store, entropy: &dyn Entropy) -> Re
 
 /// A development database is marked, and production refuses it (`security-design` rule 29).
 async fn mode(config: &Config, store: &Store) -> Result<(), Failure> {
-    let wanted = if config.dev { "development" } else { "production" };
+    let (wanted, hint) = if config.dev { ("development", "leave out --dev") } else { ("production", "add --dev") };
     match repo::meta::get(&store.read(), MODE).await? {
         Some(mode) if mode == wanted => Ok(()),
         Some(mode) => Err(Failure::Config(format!(
-            "this is a {mode} database, and the server was started for {wanted}. Use another data_dir or database.url"
+            "this is a {mode} database, and {wanted} was asked for. Use another data_dir or database.url, or {hint}"
         ))),
         None => {
             let mut tx = store.begin().await?;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
@@ -9,11 +10,17 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use tokio::sync::Mutex;
 
 use super::listen::bind_unix;
 use crate::config::Listen;
 use crate::observe::metrics::metrics as metrics_registry;
 use crate::service::App;
+
+/// However often somebody asks, a write is tried no more often than this.
+const PROBE_EVERY: Duration = Duration::from_secs(3);
+/// How long the database may take to answer.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Where the server stands in its life.
 #[derive(Debug, Default)]
@@ -38,6 +45,15 @@ impl Stage {
 struct Management {
     app: Arc<App>,
     stage: Arc<Stage>,
+    probe: Arc<Mutex<Option<Probe>>>,
+}
+
+/// How the last write that was tried went.
+#[derive(Debug, Clone, Copy)]
+struct Probe {
+    /// By the monotonic clock.
+    at: Duration,
+    good: bool,
 }
 
 /// Binds, and serves to the end of the process: who watches it sees the drain too.
@@ -50,7 +66,7 @@ pub async fn start(app: Arc<App>, stage: Arc<Stage>, listen: &Listen) -> Result<
         .route("/health/started", get(started))
         .route("/health/ready", get(ready))
         .route("/metrics", get(metrics))
-        .with_state(Management { app, stage });
+        .with_state(Management { app, stage, probe: Arc::default() });
     let refused = |error: std::io::Error| {
         format!(
             "management.listen {listen}: {error}. Choose a free address in `management.listen`, or stop what holds it"
@@ -75,7 +91,7 @@ async fn started(State(management): State<Management>) -> Response {
     verdict(management.stage.started.load(Ordering::SeqCst), "starting")
 }
 
-/// Ready = started, not draining, read models whole, database answering.
+/// Ready = started, not draining, database answering and taking writes, read models whole.
 async fn ready(State(management): State<Management>) -> Response {
     let stage = &management.stage;
     if !stage.started.load(Ordering::SeqCst) {
@@ -84,11 +100,46 @@ async fn ready(State(management): State<Management>) -> Response {
     if stage.draining.load(Ordering::SeqCst) {
         return verdict(false, "draining");
     }
-    if let Err(error) = management.app.store.now().await {
-        tracing::warn!(%error, "not ready: the database does not answer");
-        return verdict(false, "database");
+    match tokio::time::timeout(PATIENCE, management.app.store.now()).await {
+        Ok(Ok(_)) => {}
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "not ready: the database does not answer");
+            return verdict(false, "database");
+        }
+        Err(_) => {
+            tracing::warn!("not ready: the database does not answer in time");
+            return verdict(false, "database");
+        }
+    }
+    if !takes_writes(&management).await {
+        return verdict(false, "database takes no writes");
     }
     verdict(management.app.store.models().ready(), "read models")
+}
+
+/// Tries a write, unless that was done a moment ago. Whoever asks meanwhile waits for the same answer.
+async fn takes_writes(management: &Management) -> bool {
+    let mut last = management.probe.lock().await;
+    let now = management.app.clock.monotonic();
+    if let Some(probe) = *last
+        && now.saturating_sub(probe.at) < PROBE_EVERY
+    {
+        return probe.good;
+    }
+    let good = match tokio::time::timeout(PATIENCE, management.app.store.probe()).await {
+        Ok(Ok(())) => true,
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "not ready: a write failed");
+            false
+        }
+        Err(_) => {
+            tracing::warn!("not ready: a write took too long");
+            false
+        }
+    };
+    metrics_registry().dependency_up.with_label_values(&["database"]).set(i64::from(good));
+    *last = Some(Probe { at: now, good });
+    good
 }
 
 fn verdict(good: bool, why: &str) -> Response {

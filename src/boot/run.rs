@@ -28,6 +28,9 @@ pub fn server(config: Config) -> Result<(), Failure> {
     log::install(&config.log).map_err(|error| Failure::Internal(error.to_string()))?;
     let access = AccessLog::start(config.log.format, Box::new(std::io::stdout()))
         .map_err(|error| Failure::Internal(format!("the access log could not be started: {error}")))?;
+    for remark in &config.remarks {
+        tracing::warn!("{remark}");
+    }
     let _lock = lock::lock(&config.server.data_dir).map_err(Failure::Config)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -49,7 +52,7 @@ const LAST_WORK: Duration = Duration::from_secs(5);
 
 async fn live(config: Config, access: &AccessLog) -> Result<(), Failure> {
     let mut signals =
-        Signals::listen().map_err(|error| Failure::Internal(format!("signals cannot be heard: {error}")))?;
+        Signals::listen(config.dev).map_err(|error| Failure::Internal(format!("signals cannot be heard: {error}")))?;
     let app = Arc::new(build::app(config, build::Purpose::Serve).await?);
     first::prepare(&app).await?;
     // Complete sets of what ended before the first request: revocation never fails open.
@@ -151,21 +154,38 @@ async fn serve(
     listen::start(&door, &server.listen, cores, stop).map_err(Failure::Config)
 }
 
-/// What asks for the end: SIGTERM, SIGINT.
+/// What asks for the end: SIGTERM, SIGINT. SIGHUP asks daemons to read their settings again; there is
+/// nothing to be read again, and it ends nothing. In development it comes from a terminal that was closed,
+/// and nobody is left to stop the server.
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    hangup: Signal,
+    hangup_ends: bool,
 }
 
 impl Signals {
-    fn listen() -> std::io::Result<Self> {
-        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    fn listen(hangup_ends: bool) -> std::io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hangup: signal(SignalKind::hangup())?,
+            hangup_ends,
+        })
     }
 
     async fn next(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
+        loop {
+            tokio::select! {
+                _ = self.terminate.recv() => return,
+                _ = self.interrupt.recv() => return,
+                _ = self.hangup.recv() => {
+                    if self.hangup_ends {
+                        return;
+                    }
+                    tracing::info!("SIGHUP: settings are read at the start only, so nothing changes; restart to change them");
+                }
+            }
         }
     }
 }

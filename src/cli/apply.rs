@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::json;
 
+use super::pick::OnDatabase;
 use super::{Failure, say};
 use crate::domain::realm_file::{self, DeclaredRealm, FieldChange, MAX_FILE_BYTES, Plan, Verb};
 use crate::service::App;
@@ -21,8 +22,11 @@ Examples:
   doorward apply realm.yaml --dry-run              only show what would change
   doorward apply main.yaml shop.yaml --prune       also delete what the files do not declare
   doorward export --realm main | doorward apply -  changes nothing
-  DOORWARD_SECRET_WEB=… doorward apply realm.yaml  with secret_ref: env:DOORWARD_SECRET_WEB")]
+  DOORWARD_SECRET_WEB=… doorward apply realm.yaml  with secret_ref: env:DOORWARD_SECRET_WEB
+  doorward apply realm.yaml --dev                  on the database of serve --dev")]
 pub struct ApplyArgs {
+    #[command(flatten)]
+    pub(super) database: OnDatabase,
     /// Realm files, YAML or JSON; - is stdin.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::pick::InRealm;
+use super::pick::{InRealm, OnDatabase};
 use super::{Failure, say};
 use crate::domain::model::client::Client;
 use crate::domain::model::realm::Realm;
@@ -22,6 +22,8 @@ Examples:
   doorward client rotate-secret web              the old secret is void at once
   doorward client rotate-secret web --keep 24h   the old one works for another day")]
 pub struct ClientArgs {
+    #[command(flatten)]
+    pub(super) database: OnDatabase,
     #[command(flatten)]
     realm: InRealm,
     /// Print JSON.

@@ -6,6 +6,7 @@ use std::net::ToSocketAddrs;
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::pick::OnDatabase;
 use super::{Failure, say};
 use crate::boot::build::{self, Purpose};
 use crate::boot::tls;
@@ -20,6 +21,8 @@ Examples:
   doorward doctor
   doorward doctor --config /etc/doorward.toml --json")]
 pub struct DoctorArgs {
+    #[command(flatten)]
+    pub(super) database: OnDatabase,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -33,6 +36,13 @@ pub async fn run(args: DoctorArgs, config: Config) -> Result<(), Failure> {
     let mut checks = vec![Check::well("configuration", "read and understood"), address(&config)];
     checks.push(resolves(&config).await);
     checks.extend(config.tls.as_ref().map(|settings| certificate(settings, config.server.public_url.host())));
+    for remark in &config.remarks {
+        checks.push(Check::odd(
+            &format!("{}'s file", remark.key),
+            format!("{}: {}", remark.origin, remark.fault),
+            &remark.allowed,
+        ));
+    }
     checks.extend(opened(config).await);
     if args.json {
         say::data(&Value::from(checks.iter().map(row).collect::<Vec<_>>()).to_string());
@@ -66,7 +76,7 @@ async fn opened(config: Config) -> Vec<Check> {
             store.close().await;
         }
         Err(failure) => {
-            checks.push(Check::bad(DATABASE, failure.to_string(), "start the database, check database.url"));
+            checks.push(broken(DATABASE, &failure, "start the database, check database.url and data_dir"));
             return checks;
         }
     }
@@ -77,14 +87,19 @@ async fn opened(config: Config) -> Vec<Check> {
             app.store.close().await;
         }
         Err(failure) => {
-            checks.push(Check::bad(
-                "master key and handles",
-                failure.to_string(),
-                "mend this first, then run doctor again",
-            ));
+            checks.push(broken("master key and handles", &failure, "as it says; then run doctor again"));
         }
     }
     checks
+}
+
+/// A failure's last sentence is its remedy, where it has one.
+fn broken(name: &str, failure: &Failure, otherwise: &str) -> Check {
+    let text = failure.to_string();
+    match text.rsplit_once(". ") {
+        Some((what, remedy)) => Check::bad(name, what, remedy),
+        None => Check::bad(name, text, otherwise),
+    }
 }
 
 fn address(config: &Config) -> Check {
@@ -122,7 +137,8 @@ async fn resolves(config: &Config) -> Check {
     let asked = host.clone();
     let found = tokio::task::spawn_blocking(move || (asked.as_str(), 443).to_socket_addrs().map(Iterator::count)).await;
     match found {
-        Ok(Ok(count)) if count > 0 => Check::well(NAME, format!("{host} has {count} addresses")),
+        Ok(Ok(1)) => Check::well(NAME, format!("{host} has an address")),
+        Ok(Ok(count)) if count > 1 => Check::well(NAME, format!("{host} has {count} addresses")),
         _ => Check::odd(NAME, format!("{host} has no address as seen from here"), "add it to the name service"),
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::pick::OnDatabase;
 use super::{Failure, say};
 use crate::domain::model::realm::Realm;
 use crate::service::realm_file::{self, Passphrase, Secrets};
@@ -22,6 +23,8 @@ Examples:
   doorward export --realm main --output main.yaml
   doorward export --realm main --with-secrets --passphrase-file pass.txt --output main-secret.yaml")]
 pub struct ExportArgs {
+    #[command(flatten)]
+    pub(super) database: OnDatabase,
     /// One realm only.
     #[arg(long, value_name = "REALM")]
     pub realm: Option<String>,
@@ -66,7 +69,8 @@ pub async fn run(args: ExportArgs, app: &App) -> Result<(), Failure> {
         let _ = std::fs::remove_file(path);
     }
     written?;
-    say::note(&format!("{} realms written to {}", realms.len(), path.display()));
+    let count = realms.len();
+    say::note(&format!("{count} realm{} written to {}", if count == 1 { "" } else { "s" }, path.display()));
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::pick::InRealm;
+use super::pick::{InRealm, OnDatabase};
 use super::{Failure, say};
 use crate::domain::model::key::{Algorithm, KeyPhase, SigningKey};
 use crate::domain::model::realm::Realm;
@@ -17,10 +17,16 @@ use crate::service::{App, admin, rotate_keys};
 
 Examples:
   doorward key list
-  doorward key rotate                     each algorithm: announced now, takes over after a minute
+  doorward key rotate                     each algorithm: announced now, takes over in about a quarter of an hour
   doorward key rotate --alg ES256
-  doorward key rotate --now               a key is known to somebody: every old key and all it signed is void")]
+  doorward key rotate --now               a key is known to somebody: every old key and all it signed is void
+
+An ordered rotation waits until no application may still keep the old key set (the max-age of jwks.json, and a
+little more), so nothing fails. With --now applications that keep the old set refuse new tokens until they
+fetch it again; people stay signed in.")]
 pub struct KeyArgs {
+    #[command(flatten)]
+    pub(super) database: OnDatabase,
     #[command(flatten)]
     realm: InRealm,
     /// Print JSON.
@@ -34,12 +40,12 @@ pub struct KeyArgs {
 enum Command {
     /// Lists keys with their phases.
     List,
-    /// Makes new keys that take over.
+    /// Makes new keys that take over once every application can know them.
     Rotate {
         /// One algorithm only.
         #[arg(long, value_parser = algorithm)]
         alg: Option<Algorithm>,
-        /// At once, because a key may be known to somebody: old keys are no longer published.
+        /// At once, because a key may be known to somebody: old keys are destroyed, what they signed is void.
         #[arg(long)]
         now: bool,
     },

@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use super::pick::OnDatabase;
 use super::{Failure, say};
 use crate::store::Store;
 
@@ -15,6 +16,8 @@ Examples:
   doorward migrate          apply what is pending
   doorward migrate status   list what is applied and pending, change nothing")]
 pub struct MigrateArgs {
+    #[command(flatten)]
+    pub(super) database: OnDatabase,
     /// Print JSON.
     #[arg(long, global = true)]
     json: bool,

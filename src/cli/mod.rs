@@ -69,6 +69,24 @@ enum Command {
     Bench(bench::BenchArgs),
 }
 
+impl Command {
+    /// Whether it works on the development database.
+    const fn is_dev(&self) -> bool {
+        match self {
+            Self::Serve(args) => args.dev,
+            Self::Migrate(args) => args.database.dev,
+            Self::Apply(args) => args.database.dev,
+            Self::Export(args) => args.database.dev,
+            Self::User(args) => args.database.dev,
+            Self::Client(args) => args.database.dev,
+            Self::Session(args) => args.database.dev,
+            Self::Key(args) => args.database.dev,
+            Self::Doctor(args) => args.database.dev,
+            Self::Hash(_) | Self::Bench(_) => false,
+        }
+    }
+}
+
 /// Why a command did not do it; the text is for the person at the terminal.
 #[derive(Debug)]
 pub enum Failure {
@@ -153,8 +171,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
     if let Command::Hash(args) = cli.command {
         return hash::run(&args);
     }
-    let dev = matches!(&cli.command, Command::Serve(args) if args.dev);
-    let config = Config::load(&LoadOptions::from_process(cli.config, dev))
+    let config = Config::load(&LoadOptions::from_process(cli.config, cli.command.is_dev()))
         .map_err(|error| Failure::Config(error.to_string()))?;
     if let Command::Serve(_) = cli.command {
         return serve::run(config);

@@ -15,6 +15,14 @@ use crate::domain::model::session::Session;
 use crate::domain::model::user::User;
 use crate::service::{App, admin};
 
+/// On which database.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct OnDatabase {
+    /// On the database of `serve --dev`, which lies apart from production's.
+    #[arg(long, global = true)]
+    pub dev: bool,
+}
+
 /// In which realm.
 #[derive(Debug, Clone, Args)]
 pub struct InRealm {

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::pick::{self, InRealm};
+use super::pick::{self, InRealm, OnDatabase};
 use super::{Failure, say};
 use crate::domain::model::ids::SessionId;
 use crate::service::App;
@@ -17,6 +17,8 @@ use crate::service::admin::session::{self, Offline};
   doorward session end-all --user alice             grants for offline use go on
   doorward session end-all --user alice --offline   nothing goes on")]
 pub struct SessionArgs {
+    #[command(flatten)]
+    pub(super) database: OnDatabase,
     #[command(flatten)]
     realm: InRealm,
     /// Print JSON.

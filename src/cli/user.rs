@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
-use super::pick::{self, InRealm};
+use super::pick::{self, InRealm, OnDatabase};
 use super::{Failure, say};
 use crate::domain::model::power::Power;
 use crate::domain::model::user::{StandardClaims, User};
@@ -29,6 +29,8 @@ Examples:
   doorward user sessions alice --json"
 )]
 pub struct UserArgs {
+    #[command(flatten)]
+    pub(super) database: OnDatabase,
     #[command(flatten)]
     realm: InRealm,
     /// Print JSON.

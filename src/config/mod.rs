@@ -75,6 +75,8 @@ pub struct Config {
     pub limits: Limits,
     /// What is written about the work.
     pub log: Log,
+    /// What works, and should not stay so.
+    pub remarks: Vec<Problem>,
 }
 
 impl Config {
@@ -85,10 +87,11 @@ impl Config {
             gathered.file(&path);
         }
         gathered.environment(&options.env);
+        let remarks = gathered.remarks;
         let mut reader = Reader { values: gathered.values, problems: gathered.problems, dev: options.dev };
         let config = Self::read(&mut reader);
         match config {
-            Some(config) if reader.problems.is_empty() => Ok(config),
+            Some(config) if reader.problems.is_empty() => Ok(Self { remarks, ..config }),
             _ => Err(ConfigError { problems: reader.problems }),
         }
     }
@@ -117,6 +120,7 @@ impl Config {
             outbound: outbound?,
             limits: limits?,
             log: log?,
+            remarks: Vec::new(),
         })
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
@@ -15,6 +16,11 @@ use super::key::{self, Key, Kind, PREFIX};
 const MAX_FILE: u64 = 1024 * 1024;
 /// Larger files are not a secret.
 const MAX_SECRET: u64 = 64 * 1024;
+
+/// Group or others may write.
+const OTHERS_WRITE: u32 = 0o022;
+/// Everybody may read. Containers mount secrets so unless they are told otherwise, so it is said, not refused.
+const OTHERS_READ: u32 = 0o004;
 
 /// Variables with our prefix that are no settings.
 const RESERVED: [&str; 1] = ["DOORWARD_CONFIG"];
@@ -32,6 +38,8 @@ pub(super) struct Raw {
 pub(super) struct Gathered {
     pub(super) values: BTreeMap<&'static str, Raw>,
     pub(super) problems: Vec<Problem>,
+    /// What works, and should not stay so.
+    pub(super) remarks: Vec<Problem>,
 }
 
 impl Gathered {
@@ -126,10 +134,26 @@ impl Gathered {
             return self.problem(key.name, origin, format!("is given twice, also by {direct}"), "one of the two");
         }
         let origin = Origin::VariableFile { variable: variable.to_owned(), path: path.to_owned() };
-        match read_limited(path, MAX_SECRET) {
-            Ok(text) => self.variable(key, text.trim_end_matches(['\n', '\r']), origin),
-            Err(fault) => self.problem(key.name, origin, fault, "a readable file of at most 64 KiB"),
+        let text = match read_limited(path, MAX_SECRET) {
+            Ok(text) => text,
+            Err(fault) => return self.problem(key.name, origin, fault, "a readable file of at most 64 KiB"),
+        };
+        let mode = fs::metadata(path).map_or(0, |about| about.permissions().mode() & 0o777);
+        if mode & OTHERS_WRITE != 0 {
+            let fault = format!("may be written by others (mode {mode:03o}): then it is theirs to choose");
+            return self.problem(key.name, origin, fault, "a file that only its owner writes: chmod 600");
         }
+        if mode & OTHERS_READ != 0 {
+            self.remarks.push(Problem {
+                key: key.name.to_owned(),
+                origin: origin.clone(),
+                fault: format!("may be read by everybody on this machine (mode {mode:03o})"),
+                allowed:
+                    "chmod 600, or 640 with the server's group; secrets of Docker and Kubernetes take a mode of 0440"
+                        .to_owned(),
+            });
+        }
+        self.variable(key, text.trim_end_matches(['\n', '\r']), origin);
     }
 }
 

@@ -89,22 +89,15 @@ impl Front {
         }
         let note = response.extensions_mut().remove::<Note>().unwrap_or_default();
         let took = self.app.clock.monotonic().saturating_sub(started);
-        let class = match response.status().as_u16() {
-            ..200 => "1xx",
-            200..300 => "2xx",
-            300..400 => "3xx",
-            400..500 => "4xx",
-            _ => "5xx",
-        };
-        metrics().http_requests.with_label_values(&[label, class]).inc();
-        metrics().http_seconds.with_label_values(&[label]).observe(took.as_secs_f64());
+        let status = response.status();
+        metrics().http_seconds.with_label_values(&[label, method, status.as_str()]).observe(took.as_secs_f64());
         if let Some(log) = &self.log {
             log.write(Entry {
                 at: self.app.clock.now(),
                 request_id: request_id.clone(),
                 method,
                 route: label.into(),
-                status: response.status().as_u16(),
+                status: status.as_u16(),
                 micros: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
                 realm: site.map(|site| site.name.clone()),
                 client_id: note.client,

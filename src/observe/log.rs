@@ -75,13 +75,13 @@ impl Entry {
     }
 
     fn json(&self, line: &mut String, limit: usize) -> fmt::Result {
-        write!(line, "{{\"time\":\"{}\",\"level\":\"{}\",\"request_id\":\"", self.at, self.level())?;
+        write!(line, "{{\"ts\":\"{}\",\"level\":\"{}\",\"request_id\":\"", self.at, self.level())?;
         plain(line, &self.request_id, limit);
         write!(line, "\",\"method\":\"{}\",\"route\":\"", self.method)?;
         plain(line, &self.route, limit);
-        write!(line, "\",\"status\":{},\"us\":{}", self.status, self.micros)?;
-        let free =
-            [("realm", self.realm.as_deref()), ("client_id", self.client_id.as_deref()), ("reason", self.reason)];
+        let (whole, rest) = (self.micros / 1000, self.micros % 1000);
+        write!(line, "\",\"status\":{},\"ms\":{whole}.{rest:03}", self.status)?;
+        let free = [("realm", self.realm.as_deref()), ("client", self.client_id.as_deref()), ("reason", self.reason)];
         for (name, value) in free {
             if let Some(value) = value {
                 write!(line, ",\"{name}\":\"")?;

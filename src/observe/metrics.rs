@@ -5,49 +5,56 @@ use std::sync::LazyLock;
 
 use prometheus::core::Collector;
 use prometheus::{
-    Encoder, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
-    TextEncoder,
+    Encoder, Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
+    Registry, TextEncoder,
 };
+
+use crate::domain::model::client::{AccessTokenFormat, GrantType};
 
 /// The process's metrics.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
-    /// Requests by route and class of status: `2xx` …
-    pub http_requests: IntCounterVec,
-    /// Seconds from the first byte of a request to its answer, by route.
+    /// Seconds from the first byte of a request to its answer, by route, method and status.
     pub http_seconds: HistogramVec,
-    /// Tokens issued, by grant type.
-    pub tokens: IntCounterVec,
-    /// Refused token requests, by reason.
-    pub token_refusals: IntCounterVec,
-    /// Sign-in attempts, by outcome.
+    /// Tokens issued, by grant type, format and what they are bound to.
+    tokens: IntCounterVec,
+    /// Refused token requests, by endpoint and the error that was answered.
+    pub token_errors: IntCounterVec,
+    /// Uses of refresh tokens, by result: `ok`, `retry`, `reuse`, `expired`, `refused`.
+    pub refreshes: IntCounterVec,
+    /// Sign-in attempts, by realm, method, result and reason.
     pub sign_ins: IntCounterVec,
     /// Password jobs that wait.
     pub password_queue: IntGauge,
-    /// Password jobs refused, by cause: `full`, `late`, `gone`.
-    pub password_refusals: IntCounterVec,
-    /// Seconds of one hash.
-    pub password_seconds: Histogram,
+    /// Seconds that a password job waited for its turn.
+    pub password_wait: Histogram,
+    /// Work refused at the door, by lane and reason: `full`, `late`, `gone`.
+    pub admission_refused: IntCounterVec,
+    /// Seconds of one hash, by algorithm.
+    pub password_seconds: HistogramVec,
     /// Operations that one commit of the batched writer carried.
     pub batch_size: Histogram,
     /// Seconds of one such commit.
     pub batch_seconds: Histogram,
-    /// Operations turned away because the batched writer was full.
-    pub batch_refusals: IntCounter,
-    /// Reads that a read model answered, by kind.
-    pub read_model_hits: IntCounterVec,
-    /// Reads that went to the database, by kind.
-    pub read_model_misses: IntCounterVec,
-    /// Milliseconds since the change feed was last caught up.
-    pub feed_lag_ms: IntGauge,
-    /// Database connections, by state: `used`, `idle`.
-    pub store_connections: IntGaugeVec,
+    /// Reads by read model and whether it answered: `hit`, `miss`.
+    pub cache_requests: IntCounterVec,
+    /// Seconds since the change feed was last caught up.
+    pub feed_lag: Gauge,
+    /// Database connections, by state: `used`, `idle`, `max`.
+    pub db_connections: IntGaugeVec,
+    /// Whether a dependency answered when it was last asked.
+    pub dependency_up: IntGaugeVec,
     /// New TLS certificates that could not be used.
     pub tls_reload_failures: IntCounter,
     /// Log lines lost because their writer was behind.
     pub log_dropped: IntCounter,
 }
+
+/// The lane of sign-ins in [`Metrics::admission_refused`].
+pub const LANE_PASSWORD: &str = "password";
+/// The lane of the batched writer.
+pub const LANE_BATCH: &str = "batch";
 
 /// The metrics of this process.
 pub fn metrics() -> &'static Metrics {
@@ -59,38 +66,42 @@ impl Metrics {
     fn new() -> Self {
         let registry = Registry::new();
         let r = &registry;
-        // Cached answers take tens of microseconds, a sign-in tens of milliseconds.
-        let requests = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
+        // The bounds that OpenTelemetry recommends for this metric.
+        let requests = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0];
         let commits = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.0];
         let hashes = [0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.5, 1.0];
         let sizes = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
+        let build = gauges(r, "build_info", "What runs.", &["version", "commit"]);
+        build
+            .with_label_values(&[env!("CARGO_PKG_VERSION"), option_env!("DOORWARD_COMMIT").unwrap_or("unknown")])
+            .set(1);
         Self {
-            http_requests: counters(
+            http_seconds: http_seconds(r, &requests),
+            tokens: counters(r, "tokens_issued_total", "Tokens issued.", &["grant", "format", "bound"]),
+            token_errors: counters(r, "token_errors_total", "Refused token requests.", &["endpoint", "error"]),
+            refreshes: counters(r, "refresh_total", "Uses of refresh tokens by result.", &["result"]),
+            sign_ins: counters(r, "sign_ins_total", "Sign-in attempts.", &["realm", "method", "result", "reason"]),
+            password_queue: gauge(r, "password_queue_depth", "Password jobs that wait."),
+            password_wait: histogram(r, "password_queue_wait_seconds", "Wait of a password job.", &hashes),
+            admission_refused: counters(r, "admission_refused_total", "Work refused at the door.", &["lane", "reason"]),
+            password_seconds: keep(
                 r,
-                "http_requests_total",
-                "Requests by route and class of status.",
-                &["route", "status"],
+                HistogramVec::new(
+                    histogram_opts("password_hash_duration_seconds", "Duration of one hash.", &hashes),
+                    &["algorithm"],
+                ),
             ),
-            http_seconds: histograms(
-                r,
-                "http_request_seconds",
-                "Duration of requests by route.",
-                &["route"],
-                &requests,
-            ),
-            tokens: counters(r, "tokens_issued_total", "Tokens issued by grant type.", &["grant"]),
-            token_refusals: counters(r, "token_refusals_total", "Refused token requests by reason.", &["reason"]),
-            sign_ins: counters(r, "sign_ins_total", "Sign-in attempts by outcome.", &["outcome"]),
-            password_queue: gauge(r, "password_queue", "Password jobs that wait."),
-            password_refusals: counters(r, "password_refusals_total", "Password jobs refused by cause.", &["cause"]),
-            password_seconds: histogram(r, "password_hash_seconds", "Duration of one hash.", &hashes),
             batch_size: histogram(r, "batch_operations", "Operations in one commit of the batched writer.", &sizes),
-            batch_seconds: histogram(r, "batch_commit_seconds", "Duration of one such commit.", &commits),
-            batch_refusals: counter(r, "batch_refusals_total", "Operations refused by a full batched writer."),
-            read_model_hits: counters(r, "read_model_hits_total", "Reads that a read model answered.", &["kind"]),
-            read_model_misses: counters(r, "read_model_misses_total", "Reads that went to the database.", &["kind"]),
-            feed_lag_ms: gauge(r, "feed_lag_milliseconds", "Time since the change feed was last caught up."),
-            store_connections: gauges(r, "store_connections", "Database connections by state.", &["state"]),
+            batch_seconds: histogram(r, "batch_commit_duration_seconds", "Duration of one such commit.", &commits),
+            cache_requests: counters(
+                r,
+                "cache_requests_total",
+                "Reads by read model and result.",
+                &["cache", "result"],
+            ),
+            feed_lag: keep(r, Gauge::with_opts(opts("feed_lag_seconds", "Since the change feed was caught up."))),
+            db_connections: gauges(r, "db_pool_connections", "Database connections by state.", &["state"]),
+            dependency_up: gauges(r, "dependency_up", "Whether it answered when last asked.", &["dependency"]),
             tls_reload_failures: counter(
                 r,
                 "tls_reload_failures_total",
@@ -99,6 +110,16 @@ impl Metrics {
             log_dropped: counter(r, "log_lines_dropped_total", "Log lines lost because their writer was behind."),
             registry,
         }
+    }
+
+    /// Counts an answer with tokens.
+    pub fn issued(&self, grant: GrantType, format: AccessTokenFormat, is_bound: bool) {
+        let format = match format {
+            AccessTokenFormat::Jwt => "jwt",
+            AccessTokenFormat::Opaque => "opaque",
+        };
+        let bound = if is_bound { "key" } else { "none" };
+        self.tokens.with_label_values(&[grant.as_str(), format, bound]).inc();
     }
 
     /// All of them in the text format.
@@ -149,6 +170,9 @@ fn histogram(registry: &Registry, name: &str, help: &str, buckets: &[f64]) -> Hi
     keep(registry, Histogram::with_opts(histogram_opts(name, help, buckets)))
 }
 
-fn histograms(registry: &Registry, name: &str, help: &str, labels: &[&str], buckets: &[f64]) -> HistogramVec {
-    keep(registry, HistogramVec::new(histogram_opts(name, help, buckets), labels))
+/// Named as OpenTelemetry names it, so that dashboards for any server fit.
+fn http_seconds(registry: &Registry, bounds: &[f64]) -> HistogramVec {
+    let name = "http_server_request_duration_seconds";
+    let opts = HistogramOpts::new(name, "Duration of requests.").buckets(bounds.to_vec());
+    keep(registry, HistogramVec::new(opts, &["http_route", "http_request_method", "http_response_status_code"]))
 }

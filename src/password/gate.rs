@@ -251,7 +251,7 @@ impl PasswordGate {
     /// The wait that the queue stands for, and up to two seconds of chance so that those who were
     /// refused together do not come back together.
     fn busy(&self, cause: &str, load: Load) -> GateError {
-        metrics().password_refusals.with_label_values(&[cause]).inc();
+        metrics().admission_refused.with_label_values(&[metrics::LANE_PASSWORD, cause]).inc();
         let [chance] = entropy::bytes::<1>(self.0.entropy.as_ref(), "retry_after");
         let jitter = Duration::from_millis(u64::from(chance) * 8);
         GateError::Busy { retry_after: Duration::from_secs(1) + self.wait(load) + jitter }
@@ -261,8 +261,9 @@ impl PasswordGate {
 /// One job on a hashing thread.
 fn run(hasher: &Hasher, pace: &Pace, deadline: Duration, job: Job, arena: &mut Arena) {
     metrics().password_queue.dec();
+    metrics().password_wait.observe(job.since.elapsed().as_secs_f64());
     if job.answer.is_closed() || job.claimed.swap(true, Ordering::AcqRel) {
-        metrics().password_refusals.with_label_values(&["gone"]).inc();
+        metrics().admission_refused.with_label_values(&[metrics::LANE_PASSWORD, "gone"]).inc();
         return;
     }
     if job.since.elapsed() > deadline {
@@ -280,7 +281,7 @@ fn run(hasher: &Hasher, pace: &Pace, deadline: Duration, job: Job, arena: &mut A
     };
     let took = begun.elapsed();
     pace.learn(took, work);
-    metrics().password_seconds.observe(took.as_secs_f64());
+    metrics().password_seconds.with_label_values(&["argon2id"]).observe(took.as_secs_f64());
     drop(job.answer.send(answer));
 }
 

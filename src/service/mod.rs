@@ -20,6 +20,7 @@ pub mod introspect;
 pub mod logo;
 pub mod logout;
 pub mod origins;
+pub mod overdue;
 pub mod realm_file;
 pub mod revoke;
 pub mod rotate_keys;

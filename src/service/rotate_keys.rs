@@ -36,7 +36,8 @@ pub async fn rotate(
     now: Timestamp,
 ) -> Result<usize, Error> {
     let plan = |stored: &[SigningKey]| {
-        algorithms.iter().flat_map(|alg| key_schedule::rotate_now(stored, *alg, now, rotation)).collect()
+        let settings = &realm.settings.keys;
+        algorithms.iter().flat_map(|alg| key_schedule::rotate_now(stored, *alg, settings, now, rotation)).collect()
     };
     carry_out(app, realm, (now, Actor::Operator), plan).await
 }

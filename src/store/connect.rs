@@ -13,7 +13,7 @@ use sea_orm::sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use sea_orm::sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
-use sea_orm::sqlx::{self, ConnectOptions, Connection, SqliteConnection};
+use sea_orm::sqlx::{self, ConnectOptions, Connection, Pool, SqliteConnection};
 
 use super::error::Error;
 
@@ -75,21 +75,17 @@ impl Pools {
         }
     }
 
-    /// Connections in use, and idle ones.
-    pub(in crate::store) fn connections(&self) -> (i64, i64) {
-        let count = |size: u32, idle: usize| {
-            let idle = i64::try_from(idle).unwrap_or(i64::MAX);
-            ((i64::from(size) - idle).max(0), idle)
-        };
+    /// Connections in use, idle ones, and how many there may be.
+    pub(in crate::store) fn connections(&self) -> (i64, i64, i64) {
+        fn count<D: sqlx::Database>(pool: &Pool<D>) -> (i64, i64, i64) {
+            let idle = i64::try_from(pool.num_idle()).unwrap_or(i64::MAX);
+            ((i64::from(pool.size()) - idle).max(0), idle, i64::from(pool.options().get_max_connections()))
+        }
         let (first, second) = match self {
-            Self::Sqlite { writer, reader } => {
-                (count(writer.size(), writer.num_idle()), count(reader.size(), reader.num_idle()))
-            }
-            Self::Postgres { writer, reader } => {
-                (count(writer.size(), writer.num_idle()), count(reader.size(), reader.num_idle()))
-            }
+            Self::Sqlite { writer, reader } => (count(writer), count(reader)),
+            Self::Postgres { writer, reader } => (count(writer), count(reader)),
         };
-        (first.0 + second.0, first.1 + second.1)
+        (first.0 + second.0, first.1 + second.1, first.2 + second.2)
     }
 
     /// Closes every connection; waits for those in use.

@@ -154,13 +154,22 @@ impl Store {
         Ok(Timestamp::from_micros(row.try_get("", "now")?))
     }
 
+    /// Writes one row, to see whether writes get through: a disk may be full while reads go on.
+    pub async fn probe(&self) -> Result<(), Error> {
+        let mut tx = self.begin().await?;
+        let now = tx.now().as_micros().to_string();
+        repo::meta::set(&mut tx, "write_probe", &now).await?;
+        tx.commit().await
+    }
+
     /// Sets the gauges that are read off rather than counted, for whoever is about to show them.
     pub fn measure(&self) {
         let lag = self.inner.models.lag().unwrap_or(Duration::MAX);
-        metrics().feed_lag_ms.set(i64::try_from(lag.as_millis()).unwrap_or(i64::MAX));
-        let (used, idle) = self.inner.pools.connections();
-        metrics().store_connections.with_label_values(&["used"]).set(used);
-        metrics().store_connections.with_label_values(&["idle"]).set(idle);
+        metrics().feed_lag.set(lag.as_secs_f64());
+        let (used, idle, max) = self.inner.pools.connections();
+        for (state, count) in [("used", used), ("idle", idle), ("max", max)] {
+            metrics().db_connections.with_label_values(&[state]).set(count);
+        }
     }
 
     /// Writes what is queued and closes every connection.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+pub mod end_overdue;
 pub mod fetch_logos;
 pub mod purge;
 pub mod rotate_keys;

@@ -84,8 +84,10 @@ async fn so_far(server: &Doorward) -> Cost {
         line.map_or(0, |rest| rest.trim().parse::<u64>().expect("a whole number"))
     };
     Cost {
-        hashes: value("doorward_password_hash_seconds_count "),
-        refused: value("doorward_sign_ins_total{outcome=\"refused\"} "),
+        hashes: value("doorward_password_hash_duration_seconds_count{algorithm=\"argon2id\"} "),
+        refused: value(
+            "doorward_sign_ins_total{method=\"password\",realm=\"main\",reason=\"password\",result=\"failure\"} ",
+        ),
         commits: value("doorward_batch_operations_sum "),
         audited: server.db().number("select count(*) from audit_event").await,
     }

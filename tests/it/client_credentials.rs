@@ -27,7 +27,7 @@ async fn a_client_gets_an_access_token_about_itself_and_nothing_more() {
     assert_eq!((&tokens["expires_in"], text(&tokens, "scope")), (&300.into(), "read"));
     let (header, claims) = verified(&op, text(&tokens, "access_token")).await;
     assert_eq!(text(&header, "typ"), "at+jwt");
-    assert_eq!(names(&claims), ["aud", "client_id", "exp", "iat", "iss", "jti", "scope", "sub"]);
+    assert_eq!(names(&claims), ["aud", "cid", "client_id", "exp", "iat", "iss", "jti", "scope", "sub"]);
     assert_eq!((text(&claims, "sub"), text(&claims, "client_id")), ("stranger", "stranger"));
     assert_eq!((text(&claims, "iss"), text(&claims, "aud")), (op.public_url.as_str(), op.public_url.as_str()));
     assert_eq!(claims["exp"].as_i64(), Some(seconds(&op) + 300));

@@ -50,7 +50,19 @@ impl Session {
     /// Whether it is live at `now`: not ended, inside its absolute and idle limits.
     #[must_use]
     pub fn is_live(&self, now: Timestamp) -> bool {
-        self.ended.is_none() && now < self.expires_at && now.since(self.last_seen_at) <= self.idle.get()
+        self.ended.is_none() && self.limit_reached(now).is_none()
+    }
+
+    /// The end that time alone has brought by `now`: of its two limits the one that was reached first, and
+    /// when. The idle limit itself is still within.
+    #[must_use]
+    pub fn limit_reached(&self, now: Timestamp) -> Option<Ended> {
+        let idle_at = self.last_seen_at.plus(self.idle.get());
+        if idle_at < self.expires_at {
+            (now > idle_at).then_some(Ended { at: idle_at, reason: EndReason::Idle })
+        } else {
+            (now >= self.expires_at).then_some(Ended { at: self.expires_at, reason: EndReason::Expired })
+        }
     }
 }
 
@@ -209,5 +221,58 @@ impl Amr {
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         (name == "pwd").then_some(Self::Pwd)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Opened at nought, seen after `seen` seconds, with an idle limit of ten and an absolute one of thirty.
+    fn session(seen: u64) -> Session {
+        let at = |seconds| Timestamp::from_micros(0).plus(Duration::from_secs(seconds));
+        Session {
+            realm: RealmId::from_bytes([1; 16]),
+            id: SessionId::from_bytes([2; 16]),
+            user: UserId::from_bytes([3; 16]),
+            device: DeviceId::from_bytes([4; 16]),
+            secret_hash: SecretHash([5; 32]),
+            previous_secret_hash: None,
+            secret_rotated_at: at(0),
+            auth_time: at(0),
+            acr: Acr::Aal1,
+            amr: vec![Amr::Pwd],
+            credential_epoch: 0,
+            remembered: false,
+            created_at: at(0),
+            last_seen_at: at(seen),
+            idle: Span::secs(10),
+            expires_at: at(30),
+            ended: None,
+        }
+    }
+
+    #[test]
+    fn of_two_limits_the_one_that_was_reached_first_counts() {
+        let cases = [
+            (0, 10, None),
+            (0, 11, Some((10, EndReason::Idle))),
+            (0, 1_000, Some((10, EndReason::Idle))),
+            (19, 29, None),
+            (19, 30, Some((29, EndReason::Idle))),
+            (20, 29, None),
+            (20, 30, Some((30, EndReason::Expired))),
+            (29, 30, Some((30, EndReason::Expired))),
+            (29, 1_000, Some((30, EndReason::Expired))),
+        ];
+        for (seen, now, want) in cases {
+            let session = session(seen);
+            let now = Timestamp::from_micros(0).plus(Duration::from_secs(now));
+            let found = session.limit_reached(now).map(|end| (end.at.as_secs(), end.reason));
+            assert_eq!(found, want, "seen at {seen}, now {now:?}");
+            assert_eq!(session.is_live(now), want.is_none(), "seen at {seen}, now {now:?}");
+        }
     }
 }

@@ -11,7 +11,7 @@ use super::json::{self, OneOrMany};
 use super::refusal::{OauthCode, Refusal};
 use super::token::Entitlement;
 use super::token::scope::OPENID;
-use crate::model::ids::{GrantId, SessionId, TokenId, UserId};
+use crate::model::ids::{ClientKey, GrantId, SessionId, TokenId, UserId};
 use crate::model::timestamp::Timestamp;
 
 /// The `typ` header of a JWT access token (RFC 9068 section 2.1).
@@ -28,6 +28,8 @@ pub struct AccessTokenFacts<'a> {
     pub jti: TokenId,
     /// The grant it hangs on; none for client_credentials.
     pub grant: Option<GrantId>,
+    /// To whom, by the internal key.
+    pub client: ClientKey,
     /// The request's one moment.
     pub now: Timestamp,
     /// How long it lives.
@@ -36,6 +38,13 @@ pub struct AccessTokenFacts<'a> {
     pub roles: Option<&'a [String]>,
     /// The `groups` claim; only where the scope was granted.
     pub groups: Option<&'a [String]>,
+}
+
+impl AccessTokenFacts<'_> {
+    /// The client's key that the token bears: only where no grant does.
+    pub(super) fn bound_client(&self) -> Option<ClientKey> {
+        self.grant.is_none().then_some(self.client)
+    }
 }
 
 /// The claims of a JWT access token, written in one pass (RFC 9068 section 2.2).
@@ -63,6 +72,10 @@ pub struct AccessTokenClaims<'a> {
     /// Private: the grant, by which its tokens end with it.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "json::maybe_shown")]
     gid: Option<GrantId>,
+    /// Private: the client's internal key where no grant stands for it, so that who later gets the same
+    /// `client_id` does not inherit the token.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "json::maybe_shown")]
+    cid: Option<ClientKey>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cnf: Option<Confirmation<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,6 +110,7 @@ impl<'a> AccessTokenClaims<'a> {
             amr: given.amr.iter().map(|amr| amr.as_str()).collect(),
             sid: given.sid,
             gid: facts.grant,
+            cid: facts.bound_client(),
             cnf: given.cnf.as_deref().map(|jkt| Confirmation { jkt }),
             roles: facts.roles,
             groups: facts.groups,
@@ -139,6 +153,8 @@ pub struct AccessToken {
     pub sid: Option<SessionId>,
     /// The grant; none for client_credentials.
     pub gid: Option<GrantId>,
+    /// The client's internal key, where there is no grant.
+    pub cid: Option<ClientKey>,
     /// Confirmation key thumbprint.
     pub cnf_jkt: Option<String>,
     /// The internal user key: only opaque tokens carry it, since others can read a JWT.
@@ -150,6 +166,13 @@ impl AccessToken {
     #[must_use]
     pub fn has_person(&self) -> bool {
         self.gid.is_some() || self.sid.is_some()
+    }
+
+    /// Whether it was given to this very client: by its grant, or else by the key that it bears. A
+    /// `client_id` alone may have passed to another.
+    #[must_use]
+    pub fn is_of(&self, client: ClientKey) -> bool {
+        self.gid.is_some() || self.cid == Some(client)
     }
 
     /// Whether it has the scope.
@@ -176,6 +199,7 @@ struct JwtForm {
     amr: Vec<String>,
     sid: Option<String>,
     gid: Option<String>,
+    cid: Option<String>,
     cnf: Option<CnfForm>,
 }
 
@@ -213,6 +237,7 @@ fn read_jwt(payload: &[u8]) -> Option<AccessToken> {
         amr: form.amr,
         sid: form.sid.map(|sid| sid.parse()).transpose().ok()?,
         gid: form.gid.map(|gid| gid.parse()).transpose().ok()?,
+        cid: form.cid.map(|cid| cid.parse()).transpose().ok()?,
         cnf_jkt: form.cnf.and_then(|cnf| cnf.jkt),
         user: None,
     })

@@ -168,6 +168,7 @@ mod tests {
             amr: Vec::new(),
             sid: None,
             gid: None,
+            cid: Some(sample::CLIENT),
             cnf_jkt: None,
             user: None,
         }

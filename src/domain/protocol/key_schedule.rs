@@ -13,6 +13,11 @@ use crate::model::timestamp::Timestamp;
 
 /// A key is known this long before it signs, at the least (rule 14).
 pub const ANNOUNCE_MIN: Duration = Duration::from_mins(1);
+/// Relying parties may keep the key set for this long at the most.
+const KEPT_MAX: Duration = Duration::from_mins(15);
+/// An answer that was given just before a key was announced may be this late: a node hears of a new key
+/// within a second, and the answer travels.
+const ON_THE_WAY: Duration = Duration::from_secs(10);
 /// A retired key stays this much longer than the longest token it signed.
 const RETIRED_MARGIN: Duration = Duration::from_mins(1);
 
@@ -47,16 +52,36 @@ pub enum KeyAct {
         /// From when.
         at: Timestamp,
     },
+    /// Destroy a key that is known to somebody: nothing that bears its signature is ours any more, not
+    /// even a hint of who somebody was.
+    Withdraw {
+        /// Which.
+        id: KeyId,
+    },
 }
 
 /// How an ordered rotation goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rotation {
-    /// The successor is announced now and takes over after a minute.
+    /// The successor is announced now and takes over when no relying party may still keep a key set
+    /// without it: after [`lead`].
     Orderly,
-    /// The keys are known to somebody: a new one signs at once, all others are gone at once, and what
-    /// they signed is worth nothing.
+    /// The keys are known to somebody: a new one signs at once, all others are destroyed, and what they
+    /// signed is worth nothing.
     Emergency,
+}
+
+/// How long relying parties may keep the key set (its `max-age`): shorter than any key is announced
+/// before it signs, so that who keeps to it knows each key in time (B-25).
+#[must_use]
+pub fn max_age(settings: &KeySettings) -> Duration {
+    settings.announce.get().max(ANNOUNCE_MIN).saturating_sub(ON_THE_WAY).min(KEPT_MAX)
+}
+
+/// How long before it signs a key must be announced, so that everybody who keeps to [`max_age`] has it.
+#[must_use]
+pub fn lead(settings: &KeySettings) -> Duration {
+    max_age(settings).saturating_add(ON_THE_WAY).max(ANNOUNCE_MIN)
 }
 
 /// The key that signs. Of two that are active, which only a half-done plan leaves, the later one.
@@ -144,22 +169,28 @@ fn plan_dropped(keys: &[SigningKey], alg: Algorithm, now: Timestamp, acts: &mut 
 
 /// What an ordered rotation of one algorithm does now.
 #[must_use]
-pub fn rotate_now(keys: &[SigningKey], alg: Algorithm, now: Timestamp, rotation: Rotation) -> Vec<KeyAct> {
+pub fn rotate_now(
+    keys: &[SigningKey],
+    alg: Algorithm,
+    settings: &KeySettings,
+    now: Timestamp,
+    rotation: Rotation,
+) -> Vec<KeyAct> {
     match rotation {
-        Rotation::Orderly => rotate_orderly(keys, alg, now),
+        Rotation::Orderly => rotate_orderly(keys, alg, now, lead(settings)),
         Rotation::Emergency => rotate_emergency(keys, alg, now),
     }
 }
 
-fn rotate_orderly(keys: &[SigningKey], alg: Algorithm, now: Timestamp) -> Vec<KeyAct> {
+fn rotate_orderly(keys: &[SigningKey], alg: Algorithm, now: Timestamp, lead: Duration) -> Vec<KeyAct> {
     let mut acts = Vec::new();
     let takes_over = if let Some(waiting) = next(keys, alg, now) {
-        // Already published: it may sign as soon as its minute is over.
-        let at = now.max(waiting.announced_at.plus(ANNOUNCE_MIN)).min(waiting.active_at);
+        // Already published: it may sign as soon as everybody can know it.
+        let at = now.max(waiting.announced_at.plus(lead)).min(waiting.active_at);
         acts.push(KeyAct::Activate { id: waiting.id, at });
         at
     } else {
-        let active_at = now.plus(ANNOUNCE_MIN);
+        let active_at = now.plus(lead);
         acts.push(KeyAct::Announce { alg, active_at });
         active_at
     };
@@ -171,16 +202,8 @@ fn rotate_orderly(keys: &[SigningKey], alg: Algorithm, now: Timestamp) -> Vec<Ke
 
 fn rotate_emergency(keys: &[SigningKey], alg: Algorithm, now: Timestamp) -> Vec<KeyAct> {
     let mut acts = vec![KeyAct::Announce { alg, active_at: now }];
-    for key in of(keys, alg) {
-        match key.phase(now) {
-            KeyPhase::Active => {
-                acts.push(KeyAct::Retire { id: key.id, at: now });
-                acts.push(KeyAct::Forget { id: key.id, at: now });
-            }
-            KeyPhase::Announced | KeyPhase::Retired => acts.push(KeyAct::Forget { id: key.id, at: now }),
-            KeyPhase::Gone => {}
-        }
-    }
+    // Those that are gone too: whoever knows the one that signs may know the one before.
+    acts.extend(of(keys, alg).map(|key| KeyAct::Withdraw { id: key.id }));
     acts
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::access_token::{AccessToken, AccessTokenFacts};
 use super::token::Subject;
 use super::token_text::{self, TokenKind};
-use crate::model::ids::{GrantId, SessionId, TokenId, UserId};
+use crate::model::ids::{ClientKey, GrantId, SessionId, TokenId, UserId};
 use crate::model::timestamp::Timestamp;
 
 /// Writes the token of sealed bytes.
@@ -32,6 +32,8 @@ pub struct OpaquePayload {
     jti: TokenId,
     #[serde(rename = "g", default, skip_serializing_if = "Option::is_none")]
     gid: Option<GrantId>,
+    #[serde(rename = "n", default, skip_serializing_if = "Option::is_none")]
+    cid: Option<ClientKey>,
     #[serde(rename = "d", default, skip_serializing_if = "Option::is_none")]
     sid: Option<SessionId>,
     #[serde(rename = "u", default, skip_serializing_if = "Option::is_none")]
@@ -70,6 +72,7 @@ impl OpaquePayload {
         Self {
             jti: facts.jti,
             gid: facts.grant,
+            cid: facts.bound_client(),
             sid: given.sid,
             user,
             client_id: given.client_id.clone(),
@@ -114,6 +117,7 @@ impl OpaquePayload {
             amr: self.amr,
             sid: self.sid,
             gid: self.gid,
+            cid: self.cid,
             cnf_jkt: self.cnf_jkt,
             user: self.user,
         }

@@ -81,6 +81,7 @@ mod tests {
             amr: Vec::new(),
             sid: None,
             gid: Some(sample::GRANT),
+            cid: None,
             cnf_jkt: None,
             user: None,
         }

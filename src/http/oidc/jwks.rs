@@ -1,20 +1,16 @@
 //! `GET /.well-known/jwks.json` (RFC 7517): announced, active and retired keys. A relying party may
-//! keep it for an hour, and never longer than a new key is published before it signs (B-25).
+//! never keep it longer than a new key is published before it signs (B-25).
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::Body;
 use http::Response;
 use http::header::HeaderValue;
 
-use crate::domain::protocol::key_schedule::ANNOUNCE_MIN;
+use crate::domain::protocol::key_schedule;
 use crate::http::extract::call::Call;
 use crate::http::render::ready;
 use crate::service::Error;
-
-/// How long the key set may be kept at the most.
-const LONGEST: Duration = Duration::from_secs(3_600);
 
 /// Answers `GET`.
 ///
@@ -23,7 +19,6 @@ const LONGEST: Duration = Duration::from_secs(3_600);
 pub async fn get(call: Arc<Call>) -> Result<Response<Body>, Error> {
     let jwks = call.app.keys.jwks(call.ctx.realm.id, call.ctx.now).await?;
     let etag = HeaderValue::from_str(&jwks.etag).map_err(|error| Error::Internal(error.to_string()))?;
-    let announce = call.ctx.realm.settings.keys.announce.get().max(ANNOUNCE_MIN).min(LONGEST);
-    let caching = format!("public, max-age={}", announce.as_secs());
+    let caching = format!("public, max-age={}", key_schedule::max_age(&call.ctx.realm.settings.keys).as_secs());
     Ok(ready::document(call.headers(), jwks.bytes.clone(), &etag, "application/json", &caching))
 }

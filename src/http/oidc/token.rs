@@ -37,9 +37,20 @@ const SINGLE: [&str; 10] = [
 pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
     let outcome = answer(&call).await;
     if let Err(error) = &outcome {
-        metrics().token_refusals.with_label_values(&[error.reason()]).inc();
+        metrics().token_errors.with_label_values(&["token", code(error)]).inc();
     }
     outcome
+}
+
+/// The error as it is answered.
+fn code(error: &Error) -> &'static str {
+    match error {
+        Error::Refused(refusal) => refusal.code,
+        Error::Invalid(_) | Error::NotFound => OauthCode::InvalidRequest,
+        Error::Busy { .. } | Error::Unavailable { .. } => OauthCode::TemporarilyUnavailable,
+        Error::Internal(_) => OauthCode::ServerError,
+    }
+    .as_str()
 }
 
 async fn answer(call: &Call) -> Result<Response<Body>, Error> {

@@ -84,6 +84,10 @@ pub async fn carry_out(
             KeyAct::Forget { id, at } => {
                 change(tx, scribe, (&mut keys, *id), "gone", |key| key.gone_at = Some(*at)).await?;
             }
+            KeyAct::Withdraw { id } => {
+                repo::key::delete(tx, scribe.realm, *id).await?;
+                audit(tx, scribe, "withdrawn").await?;
+            }
         }
     }
     Ok(())

@@ -139,7 +139,7 @@ impl<'a> Writer<'a> {
             secrets: before.map(|client| client.secrets.clone()).unwrap_or_default(),
         };
         let kind = if before.is_some() {
-            repo::client::update(tx, &row).await?;
+            repo::client::update(tx, &row, self.scribe.now).await?;
             AuditKind::ClientUpdated
         } else {
             repo::client::insert(tx, &row).await?;

@@ -37,6 +37,10 @@ pub enum Outcome {
     Wrong,
 }
 
+fn count(ctx: &Ctx, result: &'static str, reason: &'static str) {
+    metrics().sign_ins.with_label_values(&[ctx.realm.name.as_str(), "password", result, reason]).inc();
+}
+
 /// Checks name and password and opens a session.
 ///
 /// # Errors
@@ -60,7 +64,7 @@ pub async fn attempt(app: &App, ctx: &Ctx, attempt: Attempt<'_>) -> Result<Outco
     let verdict = match app.passwords.verify(attempt.password, phc).await {
         Ok(verdict) => verdict,
         Err(error) => {
-            metrics().sign_ins.with_label_values(&["busy"]).inc();
+            count(ctx, "failure", "busy");
             return Err(error.into());
         }
     };
@@ -74,7 +78,7 @@ pub async fn attempt(app: &App, ctx: &Ctx, attempt: Attempt<'_>) -> Result<Outco
             remember: attempt.remember,
         };
         if let Some(opened) = open::open(app, ctx, proof, attempt.present, attempt.device_cookie).await? {
-            metrics().sign_ins.with_label_values(&["ok"]).inc();
+            count(ctx, "success", "none");
             return Ok(Outcome::SignedIn(Box::new(opened)));
         }
     }
@@ -82,6 +86,6 @@ pub async fn attempt(app: &App, ctx: &Ctx, attempt: Attempt<'_>) -> Result<Outco
     audit.user = user.map(|user| user.id);
     audit.reason = Some("password");
     app.store.batch().audit(audit).await?;
-    metrics().sign_ins.with_label_values(&["refused"]).inc();
+    count(ctx, "failure", "password");
     Ok(Outcome::Wrong)
 }

@@ -121,7 +121,8 @@ async fn redeem(app: &App, ctx: &Ctx, redemption: Redemption<'_>) -> Result<Toke
     let refresh_token = entitlement.issue_refresh.then(|| refresh_text::write(app, ctx, id, 0, &secret));
     let order = Order { client, entitlement: &entitlement, grant: Some(id), person: person.user.as_deref() };
     let minted = mint::tokens(app, ctx, &order).await?;
-    metrics().tokens.with_label_values(&[GrantType::AuthorizationCode.as_str()]).inc();
+    let format = client.metadata.access_token_format;
+    metrics().issued(GrantType::AuthorizationCode, format, entitlement.cnf.is_some());
     Ok(minted.answer(refresh_token))
 }
 

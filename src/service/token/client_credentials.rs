@@ -32,6 +32,7 @@ pub async fn grant(app: &App, ctx: &Ctx, client: &Arc<Client>, form: &Params) ->
     let entitlement = check_client_credentials(facts, &ClientCredentialsRequest { scope, resource: &resource })?;
     let minted =
         mint::tokens(app, ctx, &Order { client, entitlement: &entitlement, grant: None, person: None }).await?;
-    metrics().tokens.with_label_values(&[GrantType::ClientCredentials.as_str()]).inc();
+    let format = client.metadata.access_token_format;
+    metrics().issued(GrantType::ClientCredentials, format, entitlement.cnf.is_some());
     Ok(minted.answer(None))
 }

@@ -50,6 +50,9 @@ pub async fn live(app: &App, ctx: &Ctx, text: &str) -> Result<Live, Error> {
         return Err(invalid("grant_ended").into());
     }
     let client = models.client(ctx.realm.id, &token.client_id).await?.ok_or_else(|| invalid("client_gone"))?;
+    if !token.is_of(client.key) {
+        return Err(invalid("client_gone").into());
+    }
     let person = if token.has_person() { person(app, ctx, &token).await? } else { None };
     let session = match token.sid {
         Some(sid) if token.has_person() => facts::session(app, ctx, sid).await?,

@@ -66,6 +66,7 @@ pub async fn tokens(app: &App, ctx: &Ctx, order: &Order<'_>) -> Result<Minted, E
         entitlement,
         jti: TokenId::from_uuid(app.entropy.uuid("jti", ctx.now)),
         grant,
+        client: client.key,
         now: ctx.now,
         lifetime: settings.tokens.access.get(),
         roles: person.filter(|_| has("roles")).map(|person| person.effective.roles.as_slice()),

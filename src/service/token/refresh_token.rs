@@ -103,13 +103,17 @@ impl Attempt<'_> {
         let (outcome, person) = self.decide(&grant).await?;
         let entitlement = match outcome {
             RefreshOutcome::Rotate(entitlement) => match self.rotate(&grant).await? {
-                Rotated::Rotated => entitlement,
+                Rotated::Rotated => {
+                    count("ok");
+                    entitlement
+                }
                 Rotated::Lost => return Ok(None),
             },
             RefreshOutcome::Repeat { entitlement, foreign } => {
                 if foreign {
                     repeated_by_other(app, ctx, &grant).await?;
                 }
+                count("retry");
                 entitlement
             }
             refused => return Err(self.refuse(&grant, refused).await?),
@@ -165,6 +169,7 @@ impl Attempt<'_> {
                     _ => AuditKind::RefreshReused,
                 };
                 end::grant(app, ctx, grant, Why { reason, kind, actor: Actor::Client }).await?;
+                count("reuse");
                 Ok(refusal.into())
             }
             RefreshOutcome::Alarm(refusal) => {
@@ -174,6 +179,7 @@ impl Attempt<'_> {
             }
             RefreshOutcome::Refused(refusal) => {
                 note(app, ctx, grant, AuditKind::RefreshRefused, &refusal).await?;
+                count(if refusal.reason == "grant_expired" { "expired" } else { "refused" });
                 Ok(refusal.into())
             }
             RefreshOutcome::Rotate(_) | RefreshOutcome::Repeat { .. } => Ok(unknown().into()),
@@ -186,9 +192,14 @@ impl Attempt<'_> {
         let person = person.user.as_deref();
         let order = Order { client: self.client, entitlement, grant: Some(grant.id), person };
         let minted = mint::tokens(self.app, self.ctx, &order).await?;
-        metrics().tokens.with_label_values(&[GrantType::RefreshToken.as_str()]).inc();
+        let format = self.client.metadata.access_token_format;
+        metrics().issued(GrantType::RefreshToken, format, entitlement.cnf.is_some());
         Ok(minted.answer(Some(refresh_token)))
     }
+}
+
+fn count(result: &'static str) {
+    metrics().refreshes.with_label_values(&[result]).inc();
 }
 
 /// A repeat from somebody else within the grace: written down, and the third in a row ends the family.

@@ -25,8 +25,10 @@ pub struct EndSession {
     pub outbox: Option<OutboxEvent>,
 }
 
+/// Who says that a limit was reached is believed only as far as the row agrees: it may have been used since.
 const END: Sql = Sql::same(
     "update session set ended_at = $3, ended_reason = $4 where realm_id = $1 and id = $2 and ended_at is null \
+     and ($4 <> 'idle' or last_seen_at + idle_millis * 1000 <= $3) and ($4 <> 'expired' or expires_at <= $3) \
      returning user_id",
 );
 

@@ -37,7 +37,8 @@ pub enum Redeemed {
         /// The first redemption's grant.
         grant: Option<GrantId>,
     },
-    /// The user is disabled or has changed a credential, or the session has ended. The code is burnt.
+    /// The user is disabled or has changed a credential, the session has ended, or the client is disabled or
+    /// gone. The code is burnt.
     Ended,
 }
 
@@ -54,7 +55,9 @@ const FIRST: Sql = Sql::same(
      where redemption.realm_id = $1 and redemption.code_id = $2",
 );
 
-/// Born only under a live session of an enabled user whose credentials are still those of the sign-in.
+/// Born only under a live session of an enabled user whose credentials are still those of the sign-in, for a
+/// client that is enabled. The client's row is not locked, since everybody's grants would queue for it: what is
+/// born in the very moment of its end is ended by the next sweep.
 const BIRTH: Sql = sharing!(
     "insert into grant_record (realm_id, id, client_key, user_id, session_id, code_id, grant_type, offline, terms, \
      refresh_secret_hash, generation, rotated_at, presenter, grace_streak, grace_generation, created_at, \
@@ -62,7 +65,8 @@ const BIRTH: Sql = sharing!(
      select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18 \
      from user_account join session on session.realm_id = user_account.realm_id and session.user_id = user_account.id \
      where user_account.realm_id = $1 and user_account.id = $4 and user_account.enabled \
-     and user_account.credential_epoch = $19 and session.id = $5 and session.ended_at is null",
+     and user_account.credential_epoch = $19 and session.id = $5 and session.ended_at is null \
+     and exists (select 1 from client where client.realm_id = $1 and client.id = $3 and client.enabled)",
     " on conflict do nothing"
 );
 

@@ -95,7 +95,7 @@ impl Queue {
         let writer = self.writers.get(place).ok_or_else(closed)?;
         writer.try_send(Message::Work(Entry { operation, reply })).map_err(|refused| match refused {
             mpsc::error::TrySendError::Full(_) => {
-                metrics().batch_refusals.inc();
+                metrics().admission_refused.with_label_values(&[metrics::LANE_BATCH, "full"]).inc();
                 Error::Busy
             }
             mpsc::error::TrySendError::Closed(_) => closed(),

@@ -52,8 +52,8 @@ impl<K: Hash + Eq + Clone, V> Model<K, V> {
     pub(super) fn new(kind: &str, capacity: usize) -> Self {
         let generations = (0..PARTS).map(|_| Mutex::new(0)).collect();
         // Looked up once: a hit is one addition.
-        let hits = metrics().read_model_hits.with_label_values(&[kind]);
-        let misses = metrics().read_model_misses.with_label_values(&[kind]);
+        let hits = metrics().cache_requests.with_label_values(&[kind, "hit"]);
+        let misses = metrics().cache_requests.with_label_values(&[kind, "miss"]);
         Self { kept: Cache::new(capacity), generations, hasher: RandomState::new(), hits, misses }
     }
 

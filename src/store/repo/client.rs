@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::Expr;
+use sea_orm::sea_query::{Expr, ExprTrait, Query};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use uuid::Uuid;
 
@@ -15,6 +15,7 @@ use crate::domain::model::session::{EndReason, Ended};
 use crate::domain::model::timestamp::Timestamp;
 use crate::store::entity::client::{ActiveModel, Column, Entity, Model};
 use crate::store::entity::client_secret as secret;
+use crate::store::entity::grant_record;
 use crate::store::sealed::Connected;
 use crate::store::{ChangeKind, Error, Source, Tx};
 
@@ -113,11 +114,17 @@ pub async fn insert(tx: &mut Tx, client: &Client) -> Result<(), Error> {
     Ok(())
 }
 
-/// Changes metadata and whether the client is enabled.
-pub async fn update(tx: &mut Tx, client: &Client) -> Result<(), Error> {
+/// Changes metadata and whether the client is enabled. What a disabled one was given ends: enabled again, it
+/// begins anew. The client's row comes first (`security-design` rule 1).
+pub async fn update(tx: &mut Tx, client: &Client, now: Timestamp) -> Result<(), Error> {
     let row =
         ActiveModel { enabled: Set(client.enabled), metadata: Set(json(&client.metadata)?), ..ActiveModel::default() };
-    write(tx, client.realm, client.key, row).await
+    write(tx, client.realm, client.key, row).await?;
+    if !client.enabled {
+        let ended = Ended { at: now, reason: EndReason::ClientRemoved };
+        grant::end_for_client(tx, client.realm, client.key, ended).await?;
+    }
+    Ok(())
 }
 
 async fn write(tx: &mut Tx, realm: RealmId, client: ClientKey, row: ActiveModel) -> Result<(), Error> {
@@ -140,6 +147,32 @@ pub async fn delete(tx: &mut Tx, realm: RealmId, client: ClientKey, now: Timesta
     Entity::delete_by_id((realm.as_uuid(), client.as_uuid())).exec(tx.connection()).await?;
     tx.changed(realm, ChangeKind::Roles, realm.as_uuid());
     Ok(())
+}
+
+/// Ends what disabled clients still have: what was born in the very moment in which they were disabled.
+pub async fn end_leftovers(tx: &mut Tx, now: Timestamp) -> Result<u64, Error> {
+    let live = Query::select()
+        .expr(Expr::val(1))
+        .from(grant_record::Entity)
+        .and_where(Expr::col((grant_record::Entity, grant_record::Column::RealmId)).equals((Entity, Column::RealmId)))
+        .and_where(Expr::col((grant_record::Entity, grant_record::Column::ClientKey)).equals((Entity, Column::Id)))
+        .and_where(Expr::col((grant_record::Entity, grant_record::Column::EndedAt)).is_null())
+        .to_owned();
+    let found: Vec<(Uuid, Uuid)> = Entity::find()
+        .select_only()
+        .columns([Column::RealmId, Column::Id])
+        .filter(Column::Enabled.eq(false))
+        .filter(Expr::exists(live))
+        .into_tuple()
+        .all(tx.connection())
+        .await?;
+    let ended = Ended { at: now, reason: EndReason::ClientRemoved };
+    let mut count = 0;
+    for (realm, client) in found {
+        let (realm, client) = (RealmId::from_uuid(realm), ClientKey::from_uuid(client));
+        count += grant::end_for_client(tx, realm, client, ended).await?;
+    }
+    Ok(count)
 }
 
 /// Adds a secret. The one before counts until `keep_until`, or no longer when that is `None`; older ones go.

@@ -57,6 +57,13 @@ pub async fn insert(tx: &mut Tx, key: &SigningKey) -> Result<(), Error> {
     Ok(())
 }
 
+/// Destroys a key that nobody may ever trust again: without its row nothing bears its signature.
+pub async fn delete(tx: &mut Tx, realm: RealmId, key: KeyId) -> Result<(), Error> {
+    Entity::delete_by_id((realm.as_uuid(), key.as_uuid())).exec(tx.connection()).await?;
+    tx.changed(realm, ChangeKind::Key, key.as_uuid());
+    Ok(())
+}
+
 /// Moves a key's phases.
 pub async fn set_phases(tx: &mut Tx, key: &SigningKey) -> Result<(), Error> {
     let row = ActiveModel {

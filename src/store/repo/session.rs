@@ -2,7 +2,7 @@
 //! and its grants in a later statement of the same transaction (`security-design` rule 1).
 
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::Expr;
+use sea_orm::sea_query::{Condition, Expr};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, UpdateMany};
 use uuid::Uuid;
 
@@ -58,6 +58,31 @@ pub async fn list_for_user(
         .filter(Column::RealmId.eq(realm.as_uuid()))
         .filter(Column::UserId.eq(user.as_uuid()))
         .order_by_desc(Column::Id)
+        .limit(limit)
+        .all(source.connection())
+        .await?;
+    rows.into_iter().map(read).collect()
+}
+
+/// Where a walk over all sessions stands: they are ordered by their absolute limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The limit of the session looked at last.
+    pub expires_at: Timestamp,
+    /// That session.
+    pub session: SessionId,
+}
+
+/// Sessions of every realm beyond a place, those that ended included.
+pub async fn list_beyond(source: &impl Source, place: Place, limit: u64) -> Result<Vec<Session>, Error> {
+    let at = place.expires_at.as_micros();
+    let beyond = Condition::any().add(Column::ExpiresAt.gt(at)).add(Column::Id.gt(place.session.as_uuid()));
+    let rows = Entity::find()
+        // The first bound is for the index.
+        .filter(Column::ExpiresAt.gte(at))
+        .filter(beyond)
+        .order_by_asc(Column::ExpiresAt)
+        .order_by_asc(Column::Id)
         .limit(limit)
         .all(source.connection())
         .await?;

@@ -110,6 +110,35 @@ fn secrets_come_from_files_and_are_never_shown() {
 }
 
 #[test]
+fn a_secrets_file_is_its_owners_alone() {
+    let set = setting(None, &[]);
+    let path = set.folder.path().join("key");
+    fs::write(&path, "s3cret-key\n").unwrap();
+    let variables = [("DOORWARD_MASTER_KEY_FILE", path.to_str().unwrap())];
+    let with = |mode| fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+    for mode in [0o600, 0o400, 0o440, 0o640] {
+        with(mode);
+        assert_eq!(load(None, &variables).unwrap().remarks, [], "{mode:o}");
+    }
+    for mode in [0o644, 0o444] {
+        with(mode);
+        let config = load(None, &variables).unwrap();
+        assert_eq!(config.server.master_key.as_ref().unwrap().expose(), "s3cret-key");
+        let [remark] = &config.remarks[..] else { panic!("{:?}", config.remarks) };
+        let told = remark.to_string();
+        for word in ["master_key", "DOORWARD_MASTER_KEY_FILE", &format!("mode {mode:03o}"), "chmod 600"] {
+            assert!(told.contains(word) && !told.contains("s3cret"), "{told}");
+        }
+    }
+    for mode in [0o620, 0o602, 0o666] {
+        with(mode);
+        let error = load(None, &variables).unwrap_err().to_string();
+        assert!(error.contains("may be written by others") && error.contains("chmod 600"), "{error}");
+        assert!(!error.contains("s3cret"), "{error}");
+    }
+}
+
+#[test]
 fn postgres_needs_the_master_key_given() {
     let url = ("DOORWARD_DATABASE__URL", "postgres://u:p@db/doorward");
     assert_eq!(faults(None, &[url])[0].0, "master_key");

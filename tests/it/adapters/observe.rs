@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
 use doorward::config::Format;
+use doorward::domain::model::client::{AccessTokenFormat, GrantType};
 use doorward::domain::model::timestamp::Timestamp;
 use doorward::observe::log::{AccessLog, Entry, MAX_LINE};
 use doorward::observe::metrics;
@@ -41,9 +42,9 @@ fn a_request_is_one_short_line() {
     let line = entry("web").to_json();
     let read: serde_json::Value = serde_json::from_str(&line).unwrap();
     assert_eq!(read["route"], "/token");
-    assert_eq!(read["us"], 1234);
+    assert_eq!(read["ms"], 1.234);
     assert_eq!(read["level"], "info");
-    assert_eq!(read["client_id"], "web");
+    assert_eq!(read["client"], "web");
     assert_eq!(entry("web").to_text(), "18:00:00 400 POST   /token 1.2 ms main web code_replayed  0123456789abcdef");
 }
 
@@ -75,7 +76,7 @@ fn lines_are_written_in_order_and_all_at_the_end() {
     log.flush();
     let text = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();
     assert_eq!(text.lines().count(), 100);
-    assert!(text.lines().nth(41).unwrap().contains("\"client_id\":\"41\""));
+    assert!(text.lines().nth(41).unwrap().contains("\"client\":\"41\""));
     log.write(entry("last"));
     drop(log);
     assert!(String::from_utf8(sink.0.lock().unwrap().clone()).unwrap().contains("last"));
@@ -106,8 +107,11 @@ fn a_stuck_writer_costs_lines_and_no_time() {
 
 #[test]
 fn metrics_are_rendered_as_text() {
-    metrics().tokens.with_label_values(&["refresh_token"]).inc();
+    metrics().issued(GrantType::RefreshToken, AccessTokenFormat::Jwt, false);
     let text = metrics().render();
     assert!(text.contains("# TYPE doorward_tokens_issued_total counter"), "{text}");
-    assert!(text.contains("doorward_tokens_issued_total{grant=\"refresh_token\"}"), "{text}");
+    assert!(
+        text.contains("doorward_tokens_issued_total{bound=\"none\",format=\"jwt\",grant=\"refresh_token\"}"),
+        "{text}"
+    );
 }

@@ -2,6 +2,7 @@
 //! under a parent that has ended (`security-design` A, 16, 33).
 
 mod at_once;
+mod clients;
 mod kept;
 mod limits;
 mod names;

@@ -197,11 +197,20 @@ impl Op {
 
     /// Applies a realm file.
     pub async fn apply(&self, yaml: &str) {
+        self.apply_with(yaml, false).await;
+    }
+
+    /// Makes the realm what the file says: what it does not name goes.
+    pub async fn apply_whole(&self, yaml: &str) {
+        self.apply_with(yaml, true).await;
+    }
+
+    async fn apply_with(&self, yaml: &str, prune: bool) {
         let text = yaml.replace("{public_url}", &self.public_url);
         let declared = doorward::domain::realm_file::parse("test.yaml", &text).unwrap_or_else(|faults| {
             panic!("{}", faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
         });
-        let input = Input { realms: declared, prune: false, mode: Mode::Write };
+        let input = Input { realms: declared, prune, mode: Mode::Write };
         realm_file::apply(&self.app, &input).await.expect("the realm is applied");
     }
 

@@ -134,6 +134,6 @@ async fn the_doctor_finds_all_well_and_says_how_to_mend_what_is_not() {
     server.set("DOORWARD_MASTER_KEY", MASTER_KEY);
     server.set("DOORWARD_DATABASE__URL", &format!("postgres://doorward:planted-secret@127.0.0.1:{closed}/doorward"));
     let refused = Refused::read(&server.command(&["doctor"]));
-    refused.says(1, &["BAD  database", "mend: start the database"]);
+    refused.says(1, &["BAD  database", "mend: Start it, or mend database.url"]);
     assert!(!refused.said.contains("planted-secret"));
 }

@@ -37,6 +37,31 @@ async fn development_says_where_everything_is_and_signs_the_demo_user_in() {
 }
 
 #[tokio::test]
+async fn every_command_works_on_the_development_database_when_it_is_told_to() {
+    let mut server = Doorward::embedded().await;
+    server.start_with(&["--dev"]).await;
+    let file = server.folder().join("more.yaml");
+    std::fs::write(&file, "realm: main\nroles: [{ name: planted }]\n").expect("written");
+    server.command_ok(&["apply", "--dev", &file.to_string_lossy()]);
+    for (arguments, wanted) in [
+        (&["export"][..], "planted"),
+        (&["user", "list"], "demo"),
+        (&["client", "show", "demo"], "demo/callback"),
+        (&["session", "list", "--user", "demo", "--json"], "["),
+        (&["key", "list"], "active"),
+        (&["migrate", "status"], "applied"),
+        (&["doctor"], "ok"),
+    ] {
+        let said = server.command_ok(&[arguments, &["--dev"]].concat());
+        assert!(said.contains(wanted), "{arguments:?}: {said}");
+    }
+    assert!(!server.data_dir().join("doorward.db").exists(), "production's was not so much as made");
+    server.set("DOORWARD_DATA_DIR", &server.data_dir().join("dev").to_string_lossy());
+    let refused = crate::kit::process::Refused::read(&server.command(&["user", "list"]));
+    refused.says(78, &["development", "production", "add --dev"]);
+}
+
+#[tokio::test]
 async fn development_listens_on_the_loopback_interface_whatever_is_configured() {
     let mut server = Doorward::embedded().await;
     let [management] = free_ports();

@@ -78,6 +78,15 @@ async fn a_full_disk_is_named_costs_nothing_and_is_over_when_there_is_room_again
         assert!(!refused.body.contains(private) && !page.page().text.contains(private), "{private} is for the log");
     }
     assert!(server.log().contains("the disk is full: free some space"), "{}", server.log());
+    let mut health = get(&format!("{}/health/ready", server.management()), &[]).await;
+    for _ in 0..100 {
+        if health.status == 503 {
+            break;
+        }
+        pause(std::time::Duration::from_millis(100)).await;
+        health = get(&format!("{}/health/ready", server.management()), &[]).await;
+    }
+    assert_eq!((health.status.as_u16(), health.body.trim()), (503, "not ready: database takes no writes"));
     // What needs no write goes on.
     assert_eq!(get(&format!("{issuer}/.well-known/openid-configuration"), &[]).await.status, 200);
     assert_eq!(post_as(&issuer, API, "/token", &[("grant_type", "client_credentials")]).await.status, 200);
@@ -92,6 +101,14 @@ async fn a_full_disk_is_named_costs_nothing_and_is_over_when_there_is_room_again
         pause(std::time::Duration::from_millis(100)).await;
     }
     assert_eq!(again, 200, "it goes on by itself, and the family was not touched: {}", server.log());
+    for _ in 0..100 {
+        health = get(&format!("{}/health/ready", server.management()), &[]).await;
+        if health.status == 200 {
+            break;
+        }
+        pause(std::time::Duration::from_millis(100)).await;
+    }
+    assert_eq!(health.status, 200, "{}", health.body);
     let answer = visitor.open(&flow::authorize(WEB, "openid", &[("prompt", "none")])).await;
     assert!(answer.location_param("code").is_some(), "{}", answer.location());
     let fresh = Visitor::new(&issuer).code(WEB, "openid").await;

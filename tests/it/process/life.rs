@@ -73,6 +73,34 @@ async fn sigterm_finishes_open_requests_says_not_ready_and_ends_with_0() {
 }
 
 #[tokio::test]
+async fn sighup_is_answered_in_the_log_and_changes_nothing() {
+    let mut server = Doorward::running().await;
+    let (mut open, rest) = half_a_request(&server).await;
+    server.signal("HUP");
+    let until = Instant::now() + Duration::from_secs(10);
+    while !server.log().contains("SIGHUP") {
+        assert!(Instant::now() < until, "{}", server.log());
+        pause(Duration::from_millis(10)).await;
+    }
+    open.write_all(rest.as_bytes()).await.expect("sent");
+    let mut answer = [0; 12];
+    open.read_exact(&mut answer).await.expect("an answer");
+    assert_eq!(&answer, b"HTTP/1.1 200");
+    assert_eq!(get(&format!("{}/health/ready", server.management()), &[]).await.status, 200);
+    drop(open);
+    assert_eq!(server.terminate().await.code(), Some(0), "{}", server.log());
+}
+
+#[tokio::test]
+async fn a_development_server_ends_with_its_terminal() {
+    let mut server = Doorward::embedded().await;
+    server.start_with(&["--dev"]).await;
+    server.signal("HUP");
+    assert_eq!(server.ended().await.code(), Some(0), "{}", server.log());
+    assert!(server.log().contains("drained"), "{}", server.log());
+}
+
+#[tokio::test]
 async fn a_second_sigterm_ends_it_at_once() {
     let mut server = Doorward::running().await;
     let (_open, _) = half_a_request(&server).await;

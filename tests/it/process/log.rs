@@ -55,10 +55,10 @@ async fn each_request_leaves_one_short_line_with_its_id_and_nothing_secret() {
     assert!(server.terminate().await.success(), "ended calmly, so everything is written");
     let log = server.log();
     let mut lines: BTreeMap<String, Vec<Value>> = BTreeMap::new();
-    for line in log.lines().filter(|line| line.starts_with("{\"time\":")) {
+    for line in log.lines().filter(|line| line.starts_with("{\"ts\":")) {
         assert!(line.len() < 300, "{} bytes: {line}", line.len());
         let entry: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
-        for name in ["time", "level", "request_id", "method", "route", "status", "us"] {
+        for name in ["ts", "level", "request_id", "method", "route", "status", "ms"] {
             assert!(!entry[name].is_null(), "{name} in {line}");
         }
         lines.entry(entry["request_id"].as_str().expect("text").to_owned()).or_default().push(entry);

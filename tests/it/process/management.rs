@@ -44,20 +44,35 @@ async fn metrics_count_what_happened() {
         line.rsplit(' ').next().expect("a value").parse::<f64>().expect("a number")
     };
     let is = |name: &str, wanted: f64| assert!((value(name) - wanted).abs() < 0.01, "{name} is {}", value(name));
-    is("doorward_sign_ins_total{outcome=\"ok\"}", 1.0);
-    is("doorward_sign_ins_total{outcome=\"refused\"}", 1.0);
-    is("doorward_tokens_issued_total{grant=\"authorization_code\"}", 1.0);
-    is("doorward_tokens_issued_total{grant=\"refresh_token\"}", 1.0);
-    is("doorward_tokens_issued_total{grant=\"client_credentials\"}", 1.0);
-    is("doorward_http_requests_total{route=\"/token\",status=\"2xx\"}", 3.0);
-    is("doorward_http_requests_total{route=\"/token\",status=\"4xx\"}", 1.0);
-    is("doorward_http_request_seconds_count{route=\"/token\"}", 4.0);
-    is("doorward_password_hash_seconds_count", 2.0);
-    is("doorward_password_queue", 0.0);
+    let signed_in = |reason: &str, result: &str| {
+        format!("doorward_sign_ins_total{{method=\"password\",realm=\"main\",reason=\"{reason}\",result=\"{result}\"}}")
+    };
+    is(&signed_in("none", "success"), 1.0);
+    is(&signed_in("password", "failure"), 1.0);
+    for grant in ["authorization_code", "refresh_token", "client_credentials"] {
+        is(&format!("doorward_tokens_issued_total{{bound=\"none\",format=\"jwt\",grant=\"{grant}\"}}"), 1.0);
+    }
+    let requests = |status: u16| {
+        let labels = "http_request_method=\"POST\",http_response_status_code";
+        format!("http_server_request_duration_seconds_count{{{labels}=\"{status}\",http_route=\"/token\"}}")
+    };
+    is(&requests(200), 3.0);
+    is(&requests(400), 1.0);
+    is("doorward_token_errors_total{endpoint=\"token\",error=\"invalid_grant\"}", 1.0);
+    is("doorward_refresh_total{result=\"ok\"}", 1.0);
+    is("doorward_password_hash_duration_seconds_count{algorithm=\"argon2id\"}", 2.0);
+    is("doorward_password_queue_wait_seconds_count", 2.0);
+    is("doorward_password_queue_depth", 0.0);
     is("doorward_log_lines_dropped_total", 0.0);
-    is("doorward_batch_refusals_total", 0.0);
-    assert!(value("doorward_batch_commit_seconds_count") >= 3.0);
-    assert!(value("doorward_feed_lag_milliseconds") < 5000.0);
+    is("doorward_dependency_up{dependency=\"database\"}", 1.0);
+    is(&format!("doorward_build_info{{commit=\"unknown\",version=\"{}\"}}", env!("CARGO_PKG_VERSION")), 1.0);
+    assert!(value("doorward_batch_commit_duration_seconds_count") >= 3.0);
+    assert!(value("doorward_feed_lag_seconds") < 5.0);
+    assert!(
+        value("doorward_db_pool_connections{state=\"max\"}") >= value("doorward_db_pool_connections{state=\"used\"}")
+    );
+    assert!(value("doorward_cache_requests_total{cache=\"client\",result=\"hit\"}") > 0.0);
+    assert!(!answer.body.contains("doorward_admission_refused_total{"), "{}", answer.body);
     // What a stranger types never becomes a label.
     get(&format!("{issuer}/planted-path?planted=query"), &[("user-agent", "planted-agent")]).await;
     let metrics = get(&format!("{}/metrics", server.management()), &[]).await.body;

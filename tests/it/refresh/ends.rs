@@ -204,5 +204,5 @@ async fn a_disabled_client_or_realm_refreshes_nothing() {
     assert_eq!(seen.json(), serde_json::json!({ "active": false }));
     assert_eq!(crate::kit::flow::userinfo(&op, text(&tokens, "access_token")).await.status, 401);
     op.apply("realm: main\nclients:\n  - { client_id: web, enabled: true }\n").await;
-    assert_alive(&op, WEB, &tokens).await;
+    refused(&refresh(&op, WEB, text(&tokens, "refresh_token")).await, 400, "invalid_grant");
 }

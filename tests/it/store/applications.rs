@@ -52,7 +52,7 @@ async fn clients_are_changed_and_listed_with_their_own_secrets() {
         repo::client::add_secret(&mut tx, realm, second.key, &of_second, None).await.unwrap();
         second.enabled = false;
         second.metadata.token_endpoint_auth_method = AuthMethod::None;
-        repo::client::update(&mut tx, &second).await.unwrap();
+        repo::client::update(&mut tx, &second, START).await.unwrap();
         tx.commit().await.unwrap();
         second.secrets.push(of_second);
         let mut wanted = vec![scene.client.clone(), second];

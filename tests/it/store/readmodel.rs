@@ -180,7 +180,7 @@ async fn realms_and_clients_are_found_by_both_their_names(here: Node) {
     let mut realm = place.realm_row();
     realm.display_name = Some("Title".to_owned());
     let mut tx = here.store.begin().await.unwrap();
-    repo::client::update(&mut tx, &client).await.unwrap();
+    repo::client::update(&mut tx, &client, here.clock.now()).await.unwrap();
     repo::realm::update(&mut tx, &realm).await.unwrap();
     tx.commit().await.unwrap();
     there.poll().await;

@@ -146,8 +146,8 @@ async fn a_commit_writes_each_change_once() {
         let mut tx = db.store.begin().await.unwrap();
         let mut changed = scene.client.clone();
         changed.metadata = ClientMetadata { client_name: Some("New".to_owned()), ..ClientMetadata::default() };
-        repo::client::update(&mut tx, &changed).await.unwrap();
-        repo::client::update(&mut tx, &changed).await.unwrap();
+        repo::client::update(&mut tx, &changed, START).await.unwrap();
+        repo::client::update(&mut tx, &changed, START).await.unwrap();
         tx.commit().await.unwrap();
         assert_eq!(db.number("select count(*) from change").await, before + 1);
         assert_eq!(db.number("select count(*) from change where kind = 'client'").await, of_clients + 1);

@@ -35,6 +35,7 @@ fn facts(entitlement: &Entitlement) -> AccessTokenFacts<'_> {
         entitlement,
         jti: TokenId::from_bytes([7; 16]),
         grant: Some(sample::GRANT),
+        client: sample::CLIENT,
         now: sample::now(),
         lifetime: Duration::from_mins(5),
         roles: None,
@@ -90,9 +91,15 @@ fn a_clients_own_token_says_nothing_of_a_person() {
     let written: Value = serde_json::from_slice(&AccessTokenClaims::new(&facts).to_bytes()).unwrap();
     let mut members: Vec<&str> = written.as_object().unwrap().keys().map(String::as_str).collect();
     members.sort_unstable();
-    assert_eq!(members, ["aud", "client_id", "exp", "iat", "iss", "jti", "sub"]);
+    assert_eq!(members, ["aud", "cid", "client_id", "exp", "iat", "iss", "jti", "sub"]);
     let read = parse_access_token(Some(TYP), &AccessTokenClaims::new(&facts).to_bytes()).unwrap();
     assert!(!read.has_person());
+    let opaque = OpaquePayload::from_bytes(&OpaquePayload::new(&facts).to_bytes()).unwrap().into_access_token(ISSUER);
+    for token in [&read, &opaque] {
+        assert!(token.is_of(sample::CLIENT));
+        assert!(!token.is_of(ClientKey::from_bytes([99; 16])), "of the same name, and another");
+    }
+    assert!(!AccessToken { cid: None, ..read.clone() }.is_of(sample::CLIENT), "bound to nothing");
     assert_eq!(reason(check_for_userinfo(&read, ISSUER)), "token_without_openid");
 }
 
@@ -105,7 +112,7 @@ fn both_forms_read_back_alike() {
     let opaque = payload.into_access_token(ISSUER);
     assert_eq!(opaque.user, Some(sample::USER));
     assert_eq!(jwt, AccessToken { user: None, ..opaque });
-    assert_eq!(jwt.gid, Some(sample::GRANT));
+    assert_eq!((jwt.gid, jwt.cid), (Some(sample::GRANT), None), "its grant binds it");
     assert_eq!(jwt.scope, sample::words("openid read"));
 }
 

@@ -26,6 +26,7 @@ impl Ring {
                 KeyAct::Activate { id, at } => self.key(id).active_at = at,
                 KeyAct::Retire { id, at } => self.key(id).retired_at = Some(at),
                 KeyAct::Forget { id, at } => self.key(id).gone_at = Some(at),
+                KeyAct::Withdraw { id } => self.keys.retain(|key| key.id != id),
             }
         }
     }
@@ -148,33 +149,49 @@ fn an_algorithm_no_longer_wanted_signs_no_longer() {
 }
 
 #[test]
-fn an_ordered_rotation_takes_over_after_a_minute() {
+fn an_ordered_rotation_takes_over_when_no_copy_of_the_key_set_may_be_older() {
     let mut ring = young();
     let es = Algorithm::ES256;
-    let acts = rotate_now(&ring.keys, es, sample::now(), Rotation::Orderly);
-    let at = sample::later(60);
+    let rotate = |ring: &Ring, now| rotate_now(&ring.keys, es, &only(es), now, Rotation::Orderly);
+    let acts = rotate(&ring, sample::now());
+    let at = sample::later(910);
     assert_eq!(acts, [KeyAct::Announce { alg: es, active_at: at }, KeyAct::Retire { id: ring.keys[0].id, at }]);
     ring.carry_out(&acts, sample::now());
-    assert_eq!(active(&ring.keys, es, sample::later(59)).unwrap().kid, "1");
-    assert_eq!(active(&ring.keys, es, sample::later(60)).unwrap().kid, "2");
-    // Ordered again within the minute, nothing is hastened; a prepared key is used at once.
-    let again = rotate_now(&ring.keys, es, sample::later(30), Rotation::Orderly);
+    assert_eq!(active(&ring.keys, es, sample::later(909)).unwrap().kid, "1");
+    assert_eq!(active(&ring.keys, es, sample::later(910)).unwrap().kid, "2");
+    // Ordered again meanwhile, nothing is hastened; a prepared key is used at once.
+    let again = rotate(&ring, sample::later(30));
     assert_eq!(again[0], KeyAct::Activate { id: ring.keys[1].id, at });
     ring.keys[1].active_at = sample::later(DAY);
-    let prepared = rotate_now(&ring.keys, es, sample::later(HOUR), Rotation::Orderly);
+    let prepared = rotate(&ring, sample::later(HOUR));
     assert_eq!(prepared[0], KeyAct::Activate { id: ring.keys[1].id, at: sample::later(HOUR) });
 }
 
 #[test]
-fn an_emergency_shuts_every_key_at_once() {
+fn the_key_set_is_kept_no_longer_than_any_key_is_announced() {
+    let seconds = |announce| {
+        let settings = KeySettings { announce: Span::secs(announce), ..KeySettings::default() };
+        (max_age(&settings).as_secs(), lead(&settings).as_secs())
+    };
+    assert_eq!(seconds(DAY), (900, 910), "a quarter of an hour is enough for everybody");
+    assert_eq!(seconds(90), (80, 90));
+    assert_eq!(seconds(60), (50, 60));
+    assert_eq!(seconds(0), (50, 60), "the floor between our nodes (rule 14)");
+}
+
+#[test]
+fn an_emergency_destroys_every_key_of_any_phase() {
     let mut ring = young();
     ring.make(Algorithm::ES256, sample::now(), sample::later(DAY));
     ring.make(Algorithm::RS256, sample::now(), sample::now());
+    ring.make(Algorithm::ES256, sample::ago(DAY), sample::ago(DAY));
+    ring.key(KeyId::from_bytes([4; 16])).gone_at = Some(sample::ago(1));
     let now = sample::later(10);
-    let acts = rotate_now(&ring.keys, Algorithm::ES256, now, Rotation::Emergency);
+    let acts = rotate_now(&ring.keys, Algorithm::ES256, &settings(), now, Rotation::Emergency);
     ring.carry_out(&acts, now);
-    assert_eq!(active(&ring.keys, Algorithm::ES256, now).unwrap().kid, "4");
-    assert_eq!(ring.count(Algorithm::ES256, KeyPhase::Gone, now), 2);
+    let left: Vec<_> = ring.keys.iter().map(|key| (key.alg, key.kid.as_str())).collect();
+    assert_eq!(left, [(Algorithm::RS256, "3"), (Algorithm::ES256, "5")]);
+    assert_eq!(active(&ring.keys, Algorithm::ES256, now).unwrap().kid, "5");
     assert_eq!(ring.count(Algorithm::RS256, KeyPhase::Active, now), 1, "another algorithm is untouched");
     assert_eq!(plan(&ring.keys, &settings(), now, LONGEST), []);
 }
@@ -199,7 +216,7 @@ proptest::proptest! {
             }
             proptest::prop_assert_eq!(plan(&ring.keys, &es, now, LONGEST), []);
             if turn == ordered {
-                let acts = rotate_now(&ring.keys, Algorithm::ES256, now, Rotation::Orderly);
+                let acts = rotate_now(&ring.keys, Algorithm::ES256, &es, now, Rotation::Orderly);
                 ring.carry_out(&acts, now);
             }
             for probe in [0, 30, 61, turn_minutes * 30] {
@@ -207,7 +224,7 @@ proptest::proptest! {
                 proptest::prop_assert_eq!(ring.count(Algorithm::ES256, KeyPhase::Active, at), 1);
             }
             let later = ring.keys.iter().skip(1);
-            let in_time = later.clone().all(|key| key.active_at.since(key.announced_at) >= ANNOUNCE_MIN);
+            let in_time = later.clone().all(|key| key.active_at.since(key.announced_at) >= lead(&es));
             proptest::prop_assert!(in_time);
         }
     }
