@@ -12,6 +12,7 @@ use axum::routing::get;
 
 use super::listen::bind_unix;
 use crate::config::Listen;
+use crate::domain::clock::Trust;
 use crate::observe::metrics::metrics as metrics_registry;
 use crate::service::App;
 
@@ -75,7 +76,7 @@ async fn started(State(management): State<Management>) -> Response {
     verdict(management.stage.started.load(Ordering::SeqCst), "starting")
 }
 
-/// Ready = started, not draining, read models whole, database answering.
+/// Ready = started, not draining, database answering, read models whole, the clock believed.
 async fn ready(State(management): State<Management>) -> Response {
     let stage = &management.stage;
     if !stage.started.load(Ordering::SeqCst) {
@@ -88,7 +89,11 @@ async fn ready(State(management): State<Management>) -> Response {
         tracing::warn!(%error, "not ready: the database does not answer");
         return verdict(false, "database");
     }
-    verdict(management.app.store.models().ready(), "read models")
+    if !management.app.store.models().ready() {
+        return verdict(false, "read models");
+    }
+    // The log says by how much it jumped, and what to check.
+    verdict(management.app.clock.trust() != Trust::Unsure, "clock")
 }
 
 fn verdict(good: bool, why: &str) -> Response {

@@ -41,6 +41,10 @@ pub struct Metrics {
     pub read_model_misses: IntCounterVec,
     /// Milliseconds since the change feed was last caught up.
     pub feed_lag_ms: IntGauge,
+    /// How often the database's clock jumped.
+    pub clock_jumps: IntCounter,
+    /// Whether the clock is believed by what ends or deletes because time has passed: 1 or 0.
+    pub clock_sure: IntGauge,
     /// Database connections, by state: `used`, `idle`.
     pub store_connections: IntGaugeVec,
     /// Log lines lost because their writer was behind.
@@ -88,6 +92,8 @@ impl Metrics {
             read_model_hits: counters(r, "read_model_hits_total", "Reads that a read model answered.", &["kind"]),
             read_model_misses: counters(r, "read_model_misses_total", "Reads that went to the database.", &["kind"]),
             feed_lag_ms: gauge(r, "feed_lag_milliseconds", "Time since the change feed was last caught up."),
+            clock_jumps: counter(r, "clock_jumps_total", "Jumps of the database's clock."),
+            clock_sure: gauge(r, "clock_sure", "Whether timed acts believe the clock: 1 or 0."),
             store_connections: gauges(r, "store_connections", "Database connections by state.", &["state"]),
             log_dropped: counter(r, "log_lines_dropped_total", "Log lines lost because their writer was behind."),
             registry,

@@ -154,10 +154,21 @@ impl Store {
         Ok(Timestamp::from_micros(row.try_get("", "now")?))
     }
 
+    /// Tells the clock which moment this database has seen already (`security-design` rule 17). The schema must
+    /// be there.
+    pub async fn recall_time(&self) -> Result<(), Error> {
+        let seen = repo::meta::get(&self.read(), repo::meta::TIME_SEEN).await?;
+        if let Some(micros) = seen.and_then(|text| text.parse().ok()) {
+            self.inner.clock.recall(Timestamp::from_micros(micros));
+        }
+        Ok(())
+    }
+
     /// Sets the gauges that are read off rather than counted, for whoever is about to show them.
     pub fn measure(&self) {
         let lag = self.inner.models.lag().unwrap_or(Duration::MAX);
         metrics().feed_lag_ms.set(i64::try_from(lag.as_millis()).unwrap_or(i64::MAX));
+        metrics().clock_sure.set(i64::from(self.inner.clock.trust().may_act()));
         let (used, idle) = self.inner.pools.connections();
         metrics().store_connections.with_label_values(&["used"]).set(used);
         metrics().store_connections.with_label_values(&["idle"]).set(idle);
@@ -266,6 +277,9 @@ impl Tx {
         });
         if !changes.is_empty() {
             entity::change::Entity::insert_many(rows).exec_without_returning(&inner).await?;
+            if inner.get_database_backend() == DbBackend::Postgres {
+                inner.execute_unprepared(readmodel::PUSH).await?;
+            }
         }
         let result = inner.commit().await;
         // An answer that was lost does not tell whether the commit happened: dropping is right either way.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 pub mod fetch_logos;
+pub mod hear_changes;
 pub mod purge;
 pub mod rotate_keys;
 pub mod tail_changes;

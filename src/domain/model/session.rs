@@ -50,7 +50,7 @@ impl Session {
     /// Whether it is live at `now`: not ended, inside its absolute and idle limits.
     #[must_use]
     pub fn is_live(&self, now: Timestamp) -> bool {
-        self.ended.is_none() && now < self.expires_at && now.since(self.last_seen_at) <= self.idle.get()
+        self.ended.is_none() && now < self.expires_at && now.is_within(self.idle.get(), self.last_seen_at)
     }
 }
 

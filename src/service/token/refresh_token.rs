@@ -95,6 +95,7 @@ impl Attempt<'_> {
             key: Ok(()),
             may_receive: person.may(ctx, client, right),
             now: ctx.now,
+            clock: app.clock.trust(),
         };
         let entitlement = match decide_refresh(facts, &self.presented, self.limits, &self.request) {
             RefreshOutcome::Rotate(entitlement) => match self.rotate(&grant).await? {
