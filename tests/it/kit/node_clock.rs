@@ -1,25 +1,25 @@
 //! A node's clock as the product has it, led by the database's: on a machine whose own clock is wrong, with
-//! pauses and jumps made by the test. The database's time seems to begin at the tests' [`START`].
+//! pauses and jumps made by the test. Nothing moves by itself: what the database's clock shows is the test's
+//! too, and only the poll that brings it is real.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use doorward::clock::{Clock, FollowingClock, Machine, SystemClock, Ticks};
+use doorward::clock::{Clock, FollowingClock, Ticks};
 use doorward::domain::clock::{Reading, Step, Trust};
 use doorward::domain::model::timestamp::Timestamp;
 
 use super::op::START;
 
-/// What the clock of the nodes' database shows: the real one, moved to the tests' time and by their jumps.
+/// What the clock of the nodes' database shows.
 #[derive(Debug, Clone)]
 pub struct DatabaseTime(Arc<AtomicI64>);
 
 impl DatabaseTime {
-    /// About [`START`] now.
+    /// [`START`].
     pub fn new() -> Self {
-        let real = SystemClock::new().now().as_micros();
-        Self(Arc::new(AtomicI64::new(START.as_micros() - real)))
+        Self(Arc::new(AtomicI64::new(START.as_micros())))
     }
 
     /// The database's clock is set.
@@ -27,11 +27,14 @@ impl DatabaseTime {
         self.0.fetch_add(micros, Ordering::SeqCst);
     }
 
+    fn shown(&self) -> i64 {
+        self.0.load(Ordering::SeqCst)
+    }
+
     /// A node on a machine whose own clock is wrong by so many microseconds.
     pub fn node(&self, wrong: i64) -> Arc<NodeClock> {
-        let ticks = LeapingTicks { leapt: AtomicU64::new(0) };
-        let wall = SystemClock::new().now().as_micros() + self.0.load(Ordering::SeqCst) + wrong;
-        let led = FollowingClock::starting_at(Timestamp::from_micros(wall), ticks);
+        let wall = Timestamp::from_micros(self.shown() + wrong);
+        let led = FollowingClock::starting_at(wall, LeapingTicks { leapt: AtomicU64::new(0) });
         Arc::new(NodeClock { led, database: self.clone() })
     }
 }
@@ -43,7 +46,7 @@ struct LeapingTicks {
 
 impl Ticks for LeapingTicks {
     fn monotonic(&self) -> Duration {
-        Machine.monotonic() + Duration::from_micros(self.leapt.load(Ordering::SeqCst))
+        Duration::from_micros(self.leapt.load(Ordering::SeqCst))
     }
 }
 
@@ -55,7 +58,7 @@ pub struct NodeClock {
 }
 
 impl NodeClock {
-    /// The node was paused, and only its own time went on.
+    /// The node's own time goes on.
     pub fn leap(&self, by: Duration) {
         self.led.ticks().leapt.fetch_add(u64::try_from(by.as_micros()).expect("a span"), Ordering::SeqCst);
     }
@@ -71,8 +74,7 @@ impl Clock for NodeClock {
     }
 
     fn follow(&self, reading: &Reading) -> Step {
-        let shown = reading.shown.as_micros() + self.database.0.load(Ordering::SeqCst);
-        self.led.follow(&Reading { shown: Timestamp::from_micros(shown), ..*reading })
+        self.led.follow(&Reading { shown: Timestamp::from_micros(self.database.shown()), ..*reading })
     }
 
     fn recall(&self, mark: Timestamp) {

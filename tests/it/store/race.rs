@@ -92,7 +92,7 @@ async fn race(here: &Store, there: &Store, person: &Person, (number, end): (usiz
             tokio::task::yield_now().await;
         }
         match end {
-            End::Logout => drop(there.batch().end_session(person.end(EndReason::Logout)).await.unwrap()),
+            End::Logout => assert!(there.batch().end_session(person.end(EndReason::Logout)).await.unwrap()),
             End::Disable => person.disable(there).await,
             End::ChangePassword => person.change_password(there).await,
             End::Delete => person.delete(there).await,

@@ -5,11 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use doorward::clock::Clock;
+use doorward::clock::{Clock, FollowingClock, Machine, SystemClock};
+use doorward::domain::clock::Trust;
 use doorward::domain::model::ids::RoleId;
 use doorward::domain::model::ids::{GrantId, TokenId};
 use doorward::domain::model::role::Role;
 use doorward::domain::model::session::EndReason;
+use doorward::domain::model::timestamp::Timestamp;
+use doorward::entropy::SystemEntropy;
 use doorward::store::{Store, repo};
 
 use super::node::{Node, on_each};
@@ -27,6 +30,7 @@ on_each! {
     a_change_of_roles_clears_the_realms_users,
     a_transaction_that_commits_late_is_not_missed,
     a_load_that_began_before_a_change_never_outlives_it,
+    a_poll_leads_the_clock_of_a_machine_that_is_wrong,
 }
 
 impl Node {
@@ -163,12 +167,14 @@ async fn a_set_that_is_over_its_bound_asks_the_database(here: Node) {
     // The database is asked indeed: what it does not know any more counts no longer.
     here.db.run("delete from revoked_token").await;
     assert!(!there.store.models().is_token_revoked(realm, first).await.unwrap());
-    // Once they have run out the sets are whole again.
-    person.revoke_token(&here.store, good).await;
+    // Once they have run out the set is whole again, and answers by itself.
     for _ in 0..2 {
-        there.advance(Duration::from_secs(3_600 * 3));
+        there.advance(Duration::from_secs(3 * 3_600));
         there.poll().await;
     }
+    person.revoke_token(&here.store, good).await;
+    there.poll().await;
+    here.db.run("delete from revoked_token").await;
     assert!(there.store.models().is_token_revoked(realm, good).await.unwrap());
 }
 
@@ -325,4 +331,20 @@ async fn a_load_that_began_before_a_change_never_outlives_it(node: Node) {
     }
     done.store(true, Ordering::Relaxed);
     readers.join_all().await;
+}
+
+async fn a_poll_leads_the_clock_of_a_machine_that_is_wrong(node: Node) {
+    for wrong in [-3_600, -5, 5, 3_600] {
+        let real = SystemClock::new().now();
+        let wall = Timestamp::from_secs(real.as_secs() + wrong);
+        let clock = Arc::new(FollowingClock::starting_at(wall, Machine));
+        let settings = super::db::settings(&node.db.url);
+        let store = Store::open(&settings, clock.clone(), Arc::new(SystemEntropy)).await.unwrap();
+        assert_eq!(clock.trust(), Trust::Unsure, "nobody has asked the database yet");
+        store.models().poll(clock.now()).await.unwrap();
+        let (now, real) = (clock.now(), SystemClock::new().now());
+        // The database runs on this machine, and shows its time; the answer may have been long on its way.
+        assert!(now.since(real).max(real.since(now)) < Duration::from_secs(4), "{wrong}: {now} and {real}");
+        store.close().await;
+    }
 }
