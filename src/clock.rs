@@ -1,10 +1,13 @@
 //! The only place that reads the time. One clock decides (`security-design` rule 17): monotonic time
-//! since the start plus an offset to the database's clock that the change feed sets at each poll.
+//! since the machine's start plus an offset to the database's clock that the change feed sets at each poll.
+//! How it is led is `domain/clock`'s rule.
 
 use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::sync::{PoisonError, RwLock};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use doorward_domain::clock::{LedClock, Reading, Step, Trust};
 use doorward_domain::model::timestamp::Timestamp;
 
 /// Tells the time. Injected everywhere, so that tests can move it.
@@ -15,19 +18,53 @@ pub trait Clock: Send + Sync + fmt::Debug {
     /// Monotonic time since an arbitrary start, for spans inside this process.
     fn monotonic(&self) -> Duration;
 
-    /// Tells the clock what the database's clock showed. A clock of the tests ignores it.
-    fn adjust(&self, database_now: Timestamp);
+    /// Tells the clock what the database's clock showed. A clock that stands still ignores it.
+    fn follow(&self, reading: &Reading) -> Step;
+
+    /// Time has been at `mark` already, in a process before this one.
+    fn recall(&self, mark: Timestamp);
+
+    /// How far the moment may be believed by what ends, deletes or replaces because time has passed.
+    fn trust(&self) -> Trust;
+
+    /// How far it is ahead of the database's clock, which it waits for without standing still.
+    fn ahead(&self) -> Duration;
+}
+
+/// Where monotonic time comes from.
+pub trait Ticks: Send + Sync + fmt::Debug {
+    /// Monotonic time since an arbitrary start.
+    fn monotonic(&self) -> Duration;
+}
+
+/// The machine's.
+#[derive(Debug)]
+pub struct Machine;
+
+impl Ticks for Machine {
+    /// Counts while the machine sleeps, too: what was known before is old afterwards.
+    #[cfg(target_os = "linux")]
+    fn monotonic(&self) -> Duration {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+        Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn monotonic(&self) -> Duration {
+        static START: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
+        START.elapsed()
+    }
+}
+
+/// A clock that the database's leads.
+#[derive(Debug)]
+pub struct FollowingClock<T> {
+    ticks: T,
+    led: RwLock<LedClock>,
 }
 
 /// The system's clock, led by the database's.
-#[derive(Debug)]
-pub struct SystemClock {
-    start: Instant,
-    /// Microseconds to add to monotonic time.
-    offset: AtomicI64,
-    /// The latest moment handed out.
-    latest: AtomicI64,
-}
+pub type SystemClock = FollowingClock<Machine>;
 
 impl SystemClock {
     /// Starts from the system's wall clock.
@@ -35,8 +72,7 @@ impl SystemClock {
     #[expect(clippy::disallowed_methods, reason = "the one place that reads the system's time")]
     pub fn new() -> Self {
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let micros = i64::try_from(wall.as_micros()).unwrap_or(i64::MAX);
-        Self { start: Instant::now(), offset: AtomicI64::new(micros), latest: AtomicI64::new(micros) }
+        Self::starting_at(Timestamp::from_micros(i64::try_from(wall.as_micros()).unwrap_or(i64::MAX)), Machine)
     }
 }
 
@@ -46,21 +82,56 @@ impl Default for SystemClock {
     }
 }
 
-impl Clock for SystemClock {
+impl<T: Ticks> FollowingClock<T> {
+    /// Starts on a machine whose own clock shows `wall`.
+    #[must_use]
+    pub fn starting_at(wall: Timestamp, ticks: T) -> Self {
+        let led = RwLock::new(LedClock::new(wall, ticks.monotonic()));
+        Self { ticks, led }
+    }
+
+    /// Where its monotonic time comes from.
+    #[must_use]
+    pub const fn ticks(&self) -> &T {
+        &self.ticks
+    }
+
+    /// Monotonic time is read while nobody moves the clock: read before, it would be of before the move.
+    fn read<R>(&self, look: impl FnOnce(&LedClock, Duration) -> R) -> R {
+        let led = self.led.read().unwrap_or_else(PoisonError::into_inner);
+        look(&led, self.ticks.monotonic())
+    }
+
+    fn write<R>(&self, change: impl FnOnce(&mut LedClock, Duration) -> R) -> R {
+        let mut led = self.led.write().unwrap_or_else(PoisonError::into_inner);
+        let monotonic = self.ticks.monotonic();
+        change(&mut led, monotonic)
+    }
+}
+
+impl<T: Ticks> Clock for FollowingClock<T> {
     fn now(&self) -> Timestamp {
-        let elapsed = i64::try_from(self.monotonic().as_micros()).unwrap_or(i64::MAX);
-        let now = elapsed.saturating_add(self.offset.load(Ordering::Relaxed));
-        let before = self.latest.fetch_max(now, Ordering::Relaxed);
-        Timestamp::from_micros(now.max(before))
+        self.read(LedClock::now)
     }
 
     fn monotonic(&self) -> Duration {
-        self.start.elapsed()
+        self.ticks.monotonic()
     }
 
-    fn adjust(&self, database_now: Timestamp) {
-        let elapsed = i64::try_from(self.monotonic().as_micros()).unwrap_or(i64::MAX);
-        self.offset.store(database_now.as_micros().saturating_sub(elapsed), Ordering::Relaxed);
+    fn follow(&self, reading: &Reading) -> Step {
+        self.write(|led, monotonic| led.follow(reading, monotonic))
+    }
+
+    fn recall(&self, mark: Timestamp) {
+        self.write(|led, monotonic| led.recall(mark, monotonic));
+    }
+
+    fn trust(&self) -> Trust {
+        self.read(LedClock::trust)
+    }
+
+    fn ahead(&self) -> Duration {
+        self.read(LedClock::ahead)
     }
 }
 
@@ -92,5 +163,17 @@ impl Clock for ManualClock {
         Duration::from_micros(u64::try_from(self.micros.load(Ordering::SeqCst)).unwrap_or(0))
     }
 
-    fn adjust(&self, _database_now: Timestamp) {}
+    fn follow(&self, _reading: &Reading) -> Step {
+        Step::Followed
+    }
+
+    fn recall(&self, _mark: Timestamp) {}
+
+    fn trust(&self) -> Trust {
+        Trust::Sure
+    }
+
+    fn ahead(&self) -> Duration {
+        Duration::ZERO
+    }
 }

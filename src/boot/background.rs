@@ -12,7 +12,8 @@ use crate::tasks;
 #[must_use]
 pub fn start(app: &Arc<App>, stop: &CancellationToken) -> TaskTracker {
     let tracker = TaskTracker::new();
-    tracker.spawn(tasks::tail_changes::run(app.clone(), stop.clone()));
+    tracker.spawn(tasks::tail_changes::run(app.clone(), tasks::tail_changes::EVERY, stop.clone()));
+    tracker.spawn(tasks::hear_changes::run(app.clone(), stop.clone()));
     tracker.spawn(tasks::end_overdue::run(app.clone(), stop.clone()));
     tracker.spawn(tasks::purge::run(app.clone(), stop.clone()));
     tracker.spawn(tasks::rotate_keys::run(app.clone(), stop.clone()));

@@ -74,6 +74,7 @@ pub async fn app_with(
 ) -> Result<App, Failure> {
     let store = open(&config, clock.clone(), entropy.clone()).await?;
     migrate(&config, &store).await?;
+    store.recall_time().await?;
     let master = master_key(&config, &store, &*entropy).await?;
     mode(&config, &store).await?;
     let sealer = Sealer::new(master, entropy.clone());

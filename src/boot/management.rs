@@ -14,6 +14,7 @@ use tokio::sync::Mutex;
 
 use super::listen::bind_unix;
 use crate::config::Listen;
+use crate::domain::clock::Trust;
 use crate::observe::metrics::metrics as metrics_registry;
 use crate::service::App;
 
@@ -91,7 +92,7 @@ async fn started(State(management): State<Management>) -> Response {
     verdict(management.stage.started.load(Ordering::SeqCst), "starting")
 }
 
-/// Ready = started, not draining, database answering and taking writes, read models whole.
+/// Ready = started, not draining, database answering and taking writes, read models whole, the clock believed.
 async fn ready(State(management): State<Management>) -> Response {
     let stage = &management.stage;
     if !stage.started.load(Ordering::SeqCst) {
@@ -114,7 +115,11 @@ async fn ready(State(management): State<Management>) -> Response {
     if !takes_writes(&management).await {
         return verdict(false, "database takes no writes");
     }
-    verdict(management.app.store.models().ready(), "read models")
+    if !management.app.store.models().ready() {
+        return verdict(false, "read models");
+    }
+    // The log says by how much it jumped, and what to check.
+    verdict(management.app.clock.trust() != Trust::Unsure, "clock")
 }
 
 /// Tries a write, unless that was done a moment ago. Whoever asks meanwhile waits for the same answer.

@@ -47,6 +47,9 @@ pub fn server(config: Config) -> Result<(), Failure> {
 /// The set-up link's file in the data folder.
 const LINK_FILE: &str = "setup-link";
 
+/// A clock that is further behind what was seen is worth an alarm.
+const CLOCKS_APART: Duration = Duration::from_secs(2);
+
 /// How long background work may take to notice the end.
 const LAST_WORK: Duration = Duration::from_secs(5);
 
@@ -57,6 +60,7 @@ async fn live(config: Config, access: &AccessLog) -> Result<(), Failure> {
     first::prepare(&app).await?;
     // Complete sets of what ended before the first request: revocation never fails open.
     crate::tasks::tail_changes::run_once(&app).await?;
+    watch_time(&app);
     let stop = CancellationToken::new();
     let stage = Arc::new(Stage::default());
     let tasks = background::start(&app, &stop);
@@ -87,6 +91,19 @@ async fn live(config: Config, access: &AccessLog) -> Result<(), Failure> {
     }
     app.store.close().await;
     outcome
+}
+
+/// From here on this database remembers how late it has been, and says so when that was later than now.
+fn watch_time(app: &App) {
+    let ahead = app.clock.ahead();
+    if ahead > CLOCKS_APART {
+        tracing::error!(
+            ahead_ms = u64::try_from(ahead.as_millis()).unwrap_or(u64::MAX),
+            "the clock was set back: this database has seen a later time. Time goes on from there at half speed until \
+             the clock has caught up. Check the machine's time service (chrony)"
+        );
+    }
+    app.store.batch().keep_time();
 }
 
 /// Says "not ready" first and closes the door after a while, so that load balancers look away before

@@ -47,6 +47,10 @@ pub struct Metrics {
     pub dependency_up: IntGaugeVec,
     /// New TLS certificates that could not be used.
     pub tls_reload_failures: IntCounter,
+    /// How often the database's clock jumped.
+    pub clock_jumps: IntCounter,
+    /// Whether the clock is believed by what ends or deletes because time has passed: 1 or 0.
+    pub clock_sure: IntGauge,
     /// Log lines lost because their writer was behind.
     pub log_dropped: IntCounter,
 }
@@ -107,6 +111,8 @@ impl Metrics {
                 "tls_reload_failures_total",
                 "New TLS certificates that could not be used.",
             ),
+            clock_jumps: counter(r, "clock_jumps_total", "Jumps of the database's clock."),
+            clock_sure: gauge(r, "clock_sure", "Whether timed acts believe the clock: 1 or 0."),
             log_dropped: counter(r, "log_lines_dropped_total", "Log lines lost because their writer was behind."),
             registry,
         }

@@ -46,7 +46,7 @@ async fn refresh(app: &App, ctx: &Ctx, caller: &Client, text: &str) -> Result<Op
         secret_hash: token.secret.hash(),
         presenter: presenter::presenter(app, ctx),
     };
-    let standing = classify(&grant, &presented, limits, ctx.now);
+    let standing = classify(&grant, &presented, limits, ctx.now, app.clock.trust());
     let person = facts::person(app, ctx, grant.user, grant.session).await?;
     let right = Right { offline: grant.terms.offline, credential_epoch: None, grant: Some(&grant) };
     let may = person.may(ctx, caller, right);

@@ -63,6 +63,9 @@ const READERS: u32 = 4;
 /// Connections that the batch writers hold beside the pools (PostgreSQL).
 const BATCH: u32 = 2;
 
+/// The connection that hears of changes (PostgreSQL).
+const LISTENER: u32 = 1;
+
 impl Pools {
     /// Opens what `settings.url` names.
     pub(in crate::store) async fn open(settings: &StoreSettings) -> Result<Self, Error> {
@@ -194,7 +197,7 @@ async fn postgres(settings: &StoreSettings) -> Result<Pools, Error> {
     };
     reach(&options, settings.acquire_timeout).await?;
     let writer = pool(writers).connect_with(options.clone()).await.map_err(opening)?;
-    check_limit(&writer, writers + readers + BATCH).await?;
+    check_limit(&writer, writers + readers + BATCH + LISTENER).await?;
     let reader = pool(readers).connect_lazy_with(options);
     Ok(Pools::Postgres { writer, reader })
 }

@@ -162,6 +162,16 @@ impl Store {
         tx.commit().await
     }
 
+    /// Tells the clock which moment this database has seen already (`security-design` rule 17). The schema must
+    /// be there.
+    pub async fn recall_time(&self) -> Result<(), Error> {
+        let seen = repo::meta::get(&self.read(), repo::meta::TIME_SEEN).await?;
+        if let Some(micros) = seen.and_then(|text| text.parse().ok()) {
+            self.inner.clock.recall(Timestamp::from_micros(micros));
+        }
+        Ok(())
+    }
+
     /// Sets the gauges that are read off rather than counted, for whoever is about to show them.
     pub fn measure(&self) {
         let lag = self.inner.models.lag().unwrap_or(Duration::MAX);
@@ -170,6 +180,7 @@ impl Store {
         for (state, count) in [("used", used), ("idle", idle), ("max", max)] {
             metrics().db_connections.with_label_values(&[state]).set(count);
         }
+        metrics().clock_sure.set(i64::from(self.inner.clock.trust().may_act()));
     }
 
     /// Writes what is queued and closes every connection.
@@ -275,6 +286,9 @@ impl Tx {
         });
         if !changes.is_empty() {
             entity::change::Entity::insert_many(rows).exec_without_returning(&inner).await?;
+            if inner.get_database_backend() == DbBackend::Postgres {
+                inner.execute_unprepared(readmodel::PUSH).await?;
+            }
         }
         let result = inner.commit().await;
         // An answer that was lost does not tell whether the commit happened: dropping is right either way.

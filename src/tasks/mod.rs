@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 pub mod end_overdue;
 pub mod fetch_logos;
+pub mod hear_changes;
 pub mod purge;
 pub mod rotate_keys;
 pub mod tail_changes;

@@ -10,7 +10,10 @@ use crate::service::App;
 use crate::store::Error;
 
 /// At least twice a second; the guard allows one.
-const EVERY: Duration = Duration::from_millis(250);
+pub const EVERY: Duration = Duration::from_millis(250);
+
+/// What is pushed in one burst is read in one go.
+const BURST: Duration = Duration::from_millis(20);
 
 /// Reads new changes once.
 ///
@@ -20,8 +23,8 @@ pub async fn run_once(app: &App) -> Result<(), Error> {
     app.store.models().poll(app.clock.now()).await
 }
 
-/// Until the end.
-pub async fn run(app: Arc<App>, stop: CancellationToken) {
+/// Reads after each push, and after `every` without one, until the end.
+pub async fn run(app: Arc<App>, every: Duration, stop: CancellationToken) {
     let mut failing = false;
     loop {
         match run_once(&app).await {
@@ -36,7 +39,11 @@ pub async fn run(app: Arc<App>, stop: CancellationToken) {
             }
             Err(_) => {}
         }
-        if !wait(EVERY, &stop).await {
+        let goes_on = tokio::select! {
+            goes_on = wait(every, &stop) => goes_on,
+            () = app.store.models().pushed() => wait(BURST, &stop).await,
+        };
+        if !goes_on {
             return;
         }
     }

@@ -2,6 +2,7 @@
 //! at once (behaviour case B-25, `security` rows 20 and 21, OpenID Connect Core 10.1.1).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use doorward::clock::Clock;
@@ -10,6 +11,8 @@ use doorward::domain::protocol::key_schedule::Rotation;
 use doorward::service::rotate_keys;
 use doorward::tasks;
 use serde_json::json;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
 use crate::kit::flow::{Client, WEB, decode, introspect, post_as, text, tokens, userinfo};
 use crate::kit::op::{Op, PASSWORD, REALM};
@@ -233,6 +236,56 @@ async fn keys_outlive_a_restart() {
     assert!(is_active(&op, &token).await);
     op.advance(16 * MINUTE).await;
     assert!(before.contains_key(&signed(&op).await.1));
+}
+
+/// Signs, and has each node say what it thinks of it, until told to stop; how many were signed.
+async fn load(nodes: [Arc<Op>; 2], stop: CancellationToken) -> usize {
+    let mut signed = 0;
+    while !stop.is_cancelled() {
+        let answer = post_as(&nodes[signed % 2], WEB, "/token", &[("grant_type", "client_credentials")]).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        let token = text(&answer.json(), "access_token").to_owned();
+        for node in &nodes {
+            assert!(is_active(node, &token).await, "token {signed} is good for nobody");
+        }
+        let kid = text(&decode(&token).0, "kid").to_owned();
+        assert!(published(&nodes[1 - signed % 2]).await.contains_key(&kid), "the other node publishes what signs");
+        signed += 1;
+        tokio::task::yield_now().await;
+    }
+    signed
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rotated_a_hundred_times_under_load_every_token_is_good_on_every_node() {
+    let op = Op::start().await;
+    op.apply("realm: main\nsettings: { keys: { access_token_alg: ES256 } }\n").await;
+    let beside = Arc::new(Op::builder().beside(&op).start().await);
+    let op = Arc::new(op);
+    let stop = CancellationToken::new();
+    let mut loads = JoinSet::new();
+    for _ in 0..4 {
+        loads.spawn(load([Arc::clone(&op), Arc::clone(&beside)], stop.clone()));
+    }
+    let realm = op.db_realm("main").await;
+    let mut kids = BTreeSet::new();
+    for _ in 0..100 {
+        let order = rotate_keys::rotate(&op.app, &realm, &[Algorithm::ES256], Rotation::Orderly, op.clock.now());
+        assert!(order.await.expect("rotated") > 0);
+        beside.poll().await;
+        op.advance(MINUTE).await;
+        beside.poll().await;
+        turn(&op).await;
+        beside.poll().await;
+        kids.insert(signed(&op).await.1);
+    }
+    stop.cancel();
+    let signed: usize = loads.join_all().await.into_iter().sum();
+    assert_eq!(kids.len(), 100, "each of them signed");
+    assert!(signed >= 100, "{signed} tokens are no load");
+    op.advance(7 * MINUTE).await;
+    turn(&op).await;
+    assert_eq!(published(&op).await.len(), 4, "the old ones are gone");
 }
 
 const OUT: &str = "https://app.example/out";

@@ -31,6 +31,8 @@ mod client_auth;
 #[cfg(test)]
 mod client_credentials;
 #[cfg(test)]
+mod clocks;
+#[cfg(test)]
 mod code;
 #[cfg(test)]
 mod conformance;
@@ -50,6 +52,8 @@ mod e2e;
 mod ends;
 #[cfg(test)]
 mod errors;
+#[cfg(test)]
+mod feed;
 #[cfg(test)]
 mod hosts;
 #[cfg(test)]

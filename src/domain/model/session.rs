@@ -50,7 +50,7 @@ impl Session {
     /// Whether it is live at `now`: not ended, inside its absolute and idle limits.
     #[must_use]
     pub fn is_live(&self, now: Timestamp) -> bool {
-        self.ended.is_none() && self.limit_reached(now).is_none()
+        self.ended.is_none() && !self.last_seen_at.is_ahead_of(now) && self.limit_reached(now).is_none()
     }
 
     /// The end that time alone has brought by `now`: of its two limits the one that was reached first, and

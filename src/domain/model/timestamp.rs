@@ -12,6 +12,9 @@ use time::format_description::well_known::Rfc3339;
 #[serde(transparent)]
 pub struct Timestamp(i64);
 
+/// Clocks that follow one database differ by less than this between two polls.
+const SKEW: Duration = Duration::from_secs(2);
+
 impl Timestamp {
     /// From the stored form.
     #[must_use]
@@ -59,6 +62,19 @@ impl Timestamp {
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+
+    /// Whether this moment is at most `limit` after `earlier`, and not before it: a moment of the future is
+    /// within no span, but for the little by which clocks of nodes may differ (`security-design` rule 17).
+    #[must_use]
+    pub fn is_within(self, limit: Duration, earlier: Self) -> bool {
+        !earlier.is_ahead_of(self) && self.since(earlier) <= limit
+    }
+
+    /// Whether this moment lies further ahead of `now` than clocks of nodes may differ.
+    #[must_use]
+    pub fn is_ahead_of(self, now: Self) -> bool {
+        self > now.plus(SKEW)
     }
 
     /// The RFC 3339 form, with microseconds only where there are any.
@@ -111,5 +127,17 @@ mod tests {
         assert_eq!(end.plus(Duration::from_secs(1)), end);
         assert_eq!(Timestamp::from_secs(1).since(end), Duration::ZERO);
         assert_eq!(Timestamp::from_micros(-1).as_secs(), -1);
+    }
+
+    #[test]
+    fn within_a_span_is_neither_older_nor_of_the_future() {
+        let now = Timestamp::from_secs(1_000);
+        let ten = Duration::from_secs(10);
+        for (earlier, want) in [(989, false), (990, true), (1_000, true), (1_002, true), (1_003, false), (9_000, false)]
+        {
+            assert_eq!(now.is_within(ten, Timestamp::from_secs(earlier)), want, "{earlier}");
+        }
+        assert!(now.is_within(Duration::ZERO, now));
+        assert!(!now.is_within(ten, Timestamp::from_micros(i64::MAX)));
     }
 }

@@ -144,10 +144,10 @@ fn check_login<'a>(facts: &StepFacts<'a>) -> Login<'a> {
 }
 
 /// `max_age` (Core 3.1.2.1), by whole seconds as the relying party sees `auth_time`; 0 means the same
-/// as `prompt=login`, also within the second.
+/// as `prompt=login`, also within the second. A proof of the future is within no age.
 fn is_too_old(max_age: Option<u64>, auth_time: Timestamp, now: Timestamp) -> bool {
     let age = u64::try_from(now.as_secs().saturating_sub(auth_time.as_secs())).unwrap_or(0);
-    max_age.is_some_and(|max_age| max_age == 0 || age > max_age)
+    max_age.is_some_and(|max_age| max_age == 0 || age > max_age || auth_time.is_ahead_of(now))
 }
 
 fn offer(request: &AuthorizeRequest, session: Option<SessionFact<'_>>) -> Option<Offer> {

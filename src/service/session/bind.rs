@@ -48,7 +48,7 @@ pub async fn current(app: &App, ctx: &Ctx, presented: Presented<'_>) -> Result<O
     let hash = cookie.hash();
     let is_present = session.secret_hash == hash;
     let is_previous =
-        session.previous_secret_hash == Some(hash) && ctx.now.since(session.secret_rotated_at) <= PARALLEL_TABS;
+        session.previous_secret_hash == Some(hash) && ctx.now.is_within(PARALLEL_TABS, session.secret_rotated_at);
     if !(is_present || is_previous) {
         return Ok(None);
     }

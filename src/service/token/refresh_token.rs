@@ -141,6 +141,7 @@ impl Attempt<'_> {
             key: Ok(()),
             may_receive: person.may(ctx, client, right),
             now: ctx.now,
+            clock: app.clock.trust(),
         };
         let outcome = decide_refresh(facts, &self.presented, self.limits, &self.request);
         Ok((outcome, person))

@@ -8,7 +8,7 @@ use sea_orm::sqlx::{ConnectOptions as _, PgConnection};
 use super::locks::Locks;
 use super::sql::{Sql, Transaction, values};
 use super::writer::Facts;
-use super::{Operation, Outcome, RotateGrant, Rotated, rotate_grant};
+use super::{Operation, Outcome, RotateGrant, Rotated, rotate_grant, time_seen};
 use crate::store::connect::Pools;
 use crate::store::error::from_sqlx;
 use crate::store::{Change, Error};
@@ -16,7 +16,12 @@ use crate::store::{Change, Error};
 /// A round that takes longer has lost its database.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-const CHANGE: Sql = Sql::same("insert into change (realm_id, kind, subject_id, created_at) values ($1, $2, $3, $4)");
+/// On PostgreSQL the commit wakes the feeds of the other nodes; repeats within a transaction are told once.
+const CHANGE: Sql = Sql::each(
+    "insert into change (realm_id, kind, subject_id, created_at) values ($1, $2, $3, $4)",
+    "with woken as materialized (select pg_notify('doorward_change', '')) \
+     insert into change (realm_id, kind, subject_id, created_at) select $1, $2, $3, $4 from woken",
+);
 
 /// A writer's own connection to PostgreSQL, made when it is first needed and dropped when it is broken.
 #[derive(Default)]
@@ -139,6 +144,7 @@ impl Work<'_, '_> {
                 Outcome::Done
             }
             Operation::Seen(mark) => mark.run(self).await?,
+            Operation::Time(now) => time_seen::raise(self, *now).await?,
         }))
     }
 }

@@ -84,7 +84,7 @@ impl Locks {
                 }
             }
             // A mark skips a session that is locked, a rotation locks nothing but its grant.
-            Operation::Seen(_) | Operation::Rotate(_) | Operation::Audit(_) => {}
+            Operation::Seen(_) | Operation::Rotate(_) | Operation::Audit(_) | Operation::Time(_) => {}
         }
     }
 

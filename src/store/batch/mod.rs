@@ -32,6 +32,7 @@ mod retry;
 mod rotate_grant;
 mod seen;
 mod step_up_session;
+mod time_seen;
 mod writer;
 
 pub use end_session::EndSession;
@@ -62,6 +63,8 @@ enum Operation {
     Audit(Box<AuditEvent>),
     /// The newest last-seen mark of one session.
     Seen(seen::Mark),
+    /// The moment of the high-water mark.
+    Time(Timestamp),
 }
 
 /// What became of an operation.
@@ -90,6 +93,8 @@ impl Operation {
             Self::End(end) => (4, end.realm.as_uuid(), end.session.as_uuid()),
             Self::Audit(event) => (5, event.realm.as_uuid(), event.id.as_uuid()),
             Self::Seen(mark) => (6, mark.realm.as_uuid(), mark.session.as_uuid()),
+            // The last: while it holds the one row that all nodes write it waits for nothing else.
+            Self::Time(_) => (7, Uuid::nil(), Uuid::nil()),
         }
     }
 }
@@ -161,6 +166,11 @@ impl Batch {
     /// by count, by time and at drain (`security-design` rule 4).
     pub fn seen(&self, realm: RealmId, session: SessionId, now: Timestamp) {
         self.queue.seen(seen::Mark { realm, session, at: now, tries: 0 });
+    }
+
+    /// From now on the moment that the clock shows is written every few seconds and at the end.
+    pub fn keep_time(&self) {
+        self.queue.keep_time();
     }
 
     /// Appends an audit event that belongs to no change of state. Returns once it is queued.

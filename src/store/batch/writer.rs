@@ -4,6 +4,7 @@
 //! repeats of a key meet in one queue and never wait for each other's locks.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -58,6 +59,7 @@ enum Message {
 pub(super) struct Queue {
     writers: Vec<mpsc::Sender<Message>>,
     marks: Arc<Marks>,
+    keeps_time: Arc<AtomicBool>,
     tasks: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -68,17 +70,25 @@ impl Queue {
             Pools::Postgres { .. } => 2,
         };
         let marks = Arc::new(Marks::default());
+        let keeps_time = Arc::new(AtomicBool::new(false));
         let mut writers = Vec::with_capacity(count);
         let mut tasks = Vec::with_capacity(count);
         for number in 0..count {
             let (sender, queue) = mpsc::channel(QUEUE);
             // The first writer writes the marks.
             let marks = (number == 0).then(|| Arc::clone(&marks));
-            let writer = Writer { facts: facts.clone(), link: Link::default(), queue, marks, pending: Vec::new() };
+            let writer = Writer {
+                facts: facts.clone(),
+                link: Link::default(),
+                queue,
+                marks,
+                keeps_time: Arc::clone(&keeps_time),
+                pending: Vec::new(),
+            };
             writers.push(sender);
             tasks.push(handle.spawn(writer.run()));
         }
-        Self { writers, marks, tasks: Mutex::new(tasks) }
+        Self { writers, marks, keeps_time, tasks: Mutex::new(tasks) }
     }
 
     /// Queues an operation and waits for its outcome.
@@ -110,6 +120,11 @@ impl Queue {
                 let _ = writer.try_send(Message::Marks);
             }
         }
+    }
+
+    /// From now on the high-water mark of time goes with the marks.
+    pub(super) fn keep_time(&self) {
+        self.keeps_time.store(true, Ordering::Relaxed);
     }
 
     /// Waits until every writer has written what it was given before.
@@ -148,6 +163,7 @@ struct Writer {
     link: Link,
     queue: mpsc::Receiver<Message>,
     marks: Option<Arc<Marks>>,
+    keeps_time: Arc<AtomicBool>,
     /// Repeats of a key that wait for the next round, in the order they came.
     pending: Vec<Entry>,
 }
@@ -230,6 +246,10 @@ impl Writer {
         let Some(marks) = &self.marks else { return };
         let marks = marks.take();
         self.pending.extend(marks.into_iter().map(|mark| Entry { operation: Operation::Seen(mark), reply: None }));
+        if self.keeps_time.load(Ordering::Relaxed) {
+            let operation = Operation::Time(self.facts.clock.now());
+            self.pending.push(Entry { operation, reply: None });
+        }
     }
 
     /// Runs the first operation of each key in one transaction and leaves the rest for the next round.
@@ -289,6 +309,10 @@ impl Writer {
             {
                 marks.put_back(mark);
             }
+            return;
+        }
+        if matches!(entry.operation, Operation::Time(_)) {
+            // The next one says more.
             return;
         }
         match (entry.reply, outcome) {

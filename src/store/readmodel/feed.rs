@@ -10,8 +10,10 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use super::ReadModels;
+use crate::domain::clock::{Reading, Step};
 use crate::domain::model::ids::RealmId;
 use crate::domain::model::timestamp::Timestamp;
+use crate::observe::metrics::metrics;
 use crate::store::batch::sql::{self, Row, Sql, Value, values};
 use crate::store::connect::Pools;
 use crate::store::{Change, ChangeKind, Error};
@@ -78,7 +80,8 @@ impl ReadModels {
         let mut position = self.inner.position.lock().await;
         let sent = self.monotonic();
         let look = self.look(position.place.as_ref()).await?;
-        self.inner.clock.adjust(look.database_now);
+        let received = self.monotonic();
+        self.lead(&Reading { sent, received, shown: look.database_now });
         if look.is_continuous(&position) {
             self.apply(&look.changes);
         } else {
@@ -93,6 +96,26 @@ impl ReadModels {
             self.inner.ended.prune(now);
         }
         self.load_ended(now).await
+    }
+
+    /// Leads the clock, and tells when the database's is not to be believed.
+    fn lead(&self, reading: &Reading) {
+        let clock = &self.inner.clock;
+        match clock.follow(reading) {
+            Step::Followed | Step::Wandering(_) => {}
+            Step::Jumped(by) => {
+                metrics().clock_jumps.inc();
+                tracing::error!(
+                    by_ms = by / 1_000,
+                    "the database's clock jumped: nothing ends by time until two polls agree. Check the time service \
+                     (chrony) of the machine that the database runs on"
+                );
+            }
+            Step::Settled(by) => {
+                let ahead_ms = u64::try_from(clock.ahead().as_millis()).unwrap_or(u64::MAX);
+                tracing::warn!(by_ms = by / 1_000, ahead_ms, "two polls agree on the database's clock again");
+            }
+        }
     }
 
     async fn look(&self, place: Option<&Place>) -> Result<Look, Error> {
@@ -150,7 +173,7 @@ impl Look {
             }
             _ => false,
         };
-        follows && !self.is_cut && self.database_now.since(position.looked_at) <= SILENCE
+        follows && !self.is_cut && self.database_now.is_within(SILENCE, position.looked_at)
     }
 }
 

@@ -24,12 +24,14 @@ mod guard;
 mod keys;
 mod model;
 mod origins;
+mod push;
 mod realm;
 mod resources;
 mod session;
 mod user;
 
 use model::Model;
+pub(in crate::store) use push::PUSH;
 pub use user::UserFacts;
 
 /// Without a poll for so long the node is not ready.
@@ -48,6 +50,8 @@ struct Inner {
     guard: guard::Guard,
     /// Polls are taken in turn.
     position: tokio::sync::Mutex<feed::Position>,
+    /// Somebody pushed.
+    woken: tokio::sync::Notify,
     realms: realm::Realms,
     clients: client::Clients,
     origins: origins::Origins,
@@ -75,6 +79,7 @@ impl ReadModels {
             clock,
             guard: guard::Guard::new(),
             position: tokio::sync::Mutex::default(),
+            woken: tokio::sync::Notify::new(),
             realms: realm::Realms::new(),
             clients: client::Clients::new(),
             origins: origins::new(),

@@ -8,6 +8,9 @@ use crate::store::entity::meta::{ActiveModel, Column, Entity, Model};
 use crate::store::sealed::Connected;
 use crate::store::{Error, Source, Tx};
 
+/// The latest moment that a server on this database has shown, in microseconds.
+pub const TIME_SEEN: &str = "time_seen";
+
 /// What is written under the name.
 pub async fn get(source: &impl Source, name: &str) -> Result<Option<String>, Error> {
     let found = Entity::find_by_id(name.to_owned()).unique(source.connection()).await?;

@@ -2,8 +2,12 @@
 //! that is migrated once per run. Which of the two is one environment variable.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
+use std::sync::{LazyLock, Mutex};
+use std::time::Duration;
 
-use sea_orm::{ConnectionTrait, Database, DatabaseConnection, DbBackend, Statement};
+use sea_orm::sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection, SqliteConnection, query_scalar};
+use sea_orm::{ConnectionTrait, Database, DbBackend, Statement};
 use tokio::sync::OnceCell;
 
 /// Where a test's data is; removed with it.
@@ -18,81 +22,96 @@ pub struct TestDb {
 /// What a filled database is copied from.
 enum Prepared {
     Sqlite(Vec<u8>),
-    Postgres(String),
+    Postgres(Copies),
 }
 
-static TEMPLATE: OnceCell<String> = OnceCell::const_new();
+static TEMPLATE: OnceCell<Copies> = OnceCell::const_new();
 static PREPARED: OnceCell<Prepared> = OnceCell::const_new();
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// Whether this run is on PostgreSQL.
 pub fn on_postgres() -> bool {
-    std::env::var("DOORWARD_TEST_DATABASE").is_ok_and(|kind| kind == "postgres")
+    kind().is_some_and(|kind| kind == "postgres")
+}
+
+/// The one database that this run is for; `None`: tests of the store take each that can be had.
+pub fn kind() -> Option<String> {
+    std::env::var("DOORWARD_TEST_DATABASE").ok().filter(|kind| !kind.is_empty())
 }
 
 /// The maintenance database of the tests' own PostgreSQL.
 pub fn postgres_url() -> Option<String> {
-    std::env::var("DOORWARD_TEST_POSTGRES").ok()
+    std::env::var("DOORWARD_TEST_POSTGRES").ok().filter(|url| !url.is_empty())
+}
+
+fn admin() -> String {
+    postgres_url().expect("DOORWARD_TEST_POSTGRES names the tests' own server")
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::Builder::new().prefix("doorward-test").tempdir_in(memory()).expect("a folder")
 }
 
 impl TestDb {
-    /// A fresh, migrated database of this run's kind.
+    /// A fresh database of this run's kind: migrated on PostgreSQL, not there yet on SQLite.
     pub async fn fresh() -> Self {
-        let folder = tempfile::Builder::new().prefix("doorward-test").tempdir_in(memory()).expect("a folder");
-        if !on_postgres() {
-            let url = format!("sqlite://{}/doorward.db", folder.path().display());
-            return Self { url, folder, postgres: None };
-        }
-        let admin = postgres_url().expect("DOORWARD_TEST_POSTGRES names the tests' own server");
-        let template = TEMPLATE.get_or_init(|| template(admin.clone())).await;
-        Self::copied(folder, admin, template).await
+        if on_postgres() { Self::postgres().await } else { Self::sqlite() }
+    }
+
+    /// A SQLite file that is not there yet.
+    pub fn sqlite() -> Self {
+        let folder = folder();
+        let url = format!("sqlite://{}/doorward.db", folder.path().display());
+        Self { url, folder, postgres: None }
+    }
+
+    /// A migrated PostgreSQL database.
+    pub async fn postgres() -> Self {
+        TEMPLATE.get_or_init(|| async { Copies::of(template(admin()).await) }).await.take()
     }
 
     /// A copy of the database that `prepare` fills once per run and hands over closed.
     pub async fn prepared<F: Future<Output = Self>>(prepare: impl FnOnce() -> F) -> Self {
         match PREPARED.get_or_init(|| async { prepare().await.into_template() }).await {
             Prepared::Sqlite(bytes) => {
-                let folder = tempfile::Builder::new().prefix("doorward-test").tempdir_in(memory()).expect("a folder");
-                let path = folder.path().join("doorward.db");
-                std::fs::write(&path, bytes).expect("a database file");
-                Self { url: format!("sqlite://{}", path.display()), folder, postgres: None }
+                let db = Self::sqlite();
+                std::fs::write(db.folder.path().join("doorward.db"), bytes).expect("a database file");
+                db
             }
-            Prepared::Postgres(template) => {
-                let admin = postgres_url().expect("DOORWARD_TEST_POSTGRES names the tests' own server");
-                let folder = tempfile::Builder::new().prefix("doorward-test").tempdir_in(memory()).expect("a folder");
-                Self::copied(folder, admin, template).await
-            }
+            Prepared::Postgres(copies) => copies.take(),
         }
-    }
-
-    async fn copied(folder: tempfile::TempDir, admin: String, template: &str) -> Self {
-        let name = format!("doorward_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::SeqCst));
-        run(&admin, &format!("CREATE DATABASE {name} TEMPLATE {template}")).await;
-        Self { url: with_name(&admin, &name), folder, postgres: Some((admin, name)) }
     }
 
     fn into_template(mut self) -> Prepared {
         match self.postgres.take() {
-            Some((_, name)) => Prepared::Postgres(name),
+            Some((_, name)) => Prepared::Postgres(Copies::of(name)),
             None => Prepared::Sqlite(std::fs::read(self.folder.path().join("doorward.db")).expect("a database file")),
         }
     }
-}
 
-impl TestDb {
     /// Changes something behind the product's back.
     pub async fn run(&self, sql: &str) {
-        run(&self.url, sql).await;
+        let text = AssertSqlSafe(sql.to_owned());
+        if self.postgres.is_some() {
+            run(&self.url, sql).await;
+        } else {
+            let mut connection = SqliteConnection::connect(&self.url).await.expect("the database answers");
+            connection.execute(text).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+            connection.close().await.expect("a closed connection");
+        }
     }
 
     /// What a query for one number gives.
     pub async fn number(&self, sql: &str) -> i64 {
-        let connection = Database::connect(&self.url).await.expect("the database answers");
-        let statement = Statement::from_string(connection.get_database_backend(), sql);
-        let row = connection.query_one_raw(statement).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
-        let number = row.expect("a row").try_get_by_index(0).expect("a number");
-        connection.close().await.expect("a closed connection");
-        number
+        let text = AssertSqlSafe(sql.to_owned());
+        let number = if self.postgres.is_some() {
+            let mut connection = PgConnection::connect(&self.url).await.expect("the database answers");
+            query_scalar(text).fetch_one(&mut connection).await
+        } else {
+            let mut connection = SqliteConnection::connect(&self.url).await.expect("the database answers");
+            query_scalar(text).fetch_one(&mut connection).await
+        };
+        number.unwrap_or_else(|error| panic!("{sql}: {error}"))
     }
 
     /// Whether a text stands anywhere in the data, in any case and any column.
@@ -124,14 +143,60 @@ impl TestDb {
 
 impl Drop for TestDb {
     fn drop(&mut self) {
-        let Some((admin, name)) = self.postgres.take() else { return };
-        // A thread of its own: a runtime cannot be waited for inside another.
-        let dropped = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-            runtime.block_on(run(&admin, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")));
-        });
-        let _ = dropped.join();
+        if let Some(database) = self.postgres.take() {
+            let _ = DROPPED.send(database);
+        }
     }
+}
+
+/// Copies of a template, made ahead by a thread of their own: a test takes one and waits for nothing.
+struct Copies(Mutex<Receiver<String>>);
+
+/// So many are made ahead.
+const AHEAD: usize = 3;
+
+impl Copies {
+    fn of(template: String) -> Self {
+        let (sender, receiver) = sync_channel(AHEAD);
+        on_a_thread(async move {
+            let mut connection = PgConnection::connect(&admin()).await.expect("the tests' PostgreSQL answers");
+            loop {
+                let name = format!("doorward_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::SeqCst));
+                let text = format!("create database {name} template {template}");
+                connection.execute(AssertSqlSafe(text)).await.unwrap_or_else(|error| panic!("{name}: {error}"));
+                if sender.send(name).is_err() {
+                    return;
+                }
+            }
+        });
+        Self(Mutex::new(receiver))
+    }
+
+    fn take(&self) -> TestDb {
+        let name = self.0.lock().expect("nobody failed here").recv().expect("a copy of the template");
+        let admin = admin();
+        TestDb { url: with_name(&admin, &name), folder: folder(), postgres: Some((admin, name)) }
+    }
+}
+
+/// Where databases go that nobody needs any more. They are dropped one after the other and nobody waits for
+/// it; what is left when the tests end goes with their server.
+static DROPPED: LazyLock<Sender<(String, String)>> = LazyLock::new(|| {
+    let (sender, receiver) = channel::<(String, String)>();
+    on_a_thread(async move {
+        for (admin, name) in receiver {
+            run(&admin, &format!("drop database if exists {name} with (force)")).await;
+        }
+    });
+    sender
+});
+
+/// On a runtime of its own: a test's runtime ends with the test.
+fn on_a_thread(work: impl Future<Output = ()> + Send + 'static) {
+    std::thread::spawn(|| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(work);
+    });
 }
 
 /// Memory-backed where there is such a place.
@@ -142,13 +207,13 @@ pub fn memory() -> std::path::PathBuf {
 
 async fn template(admin: String) -> String {
     let name = format!("doorward_template_{}", std::process::id());
-    run(&admin, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await;
-    run(&admin, &format!("CREATE DATABASE {name}")).await;
+    run(&admin, &format!("drop database if exists {name} with (force)")).await;
+    run(&admin, &format!("create database {name}")).await;
     let settings = doorward::store::StoreSettings {
         url: with_name(&admin, &name),
         pool_max: 4,
-        acquire_timeout: std::time::Duration::from_secs(5),
-        statement_timeout: std::time::Duration::from_secs(30),
+        acquire_timeout: Duration::from_secs(5),
+        statement_timeout: Duration::from_secs(30),
         durable: true,
     };
     let clock = std::sync::Arc::new(doorward::clock::SystemClock::new());
@@ -160,8 +225,8 @@ async fn template(admin: String) -> String {
 }
 
 async fn run(url: &str, sql: &str) {
-    let connection: DatabaseConnection = Database::connect(url).await.expect("the tests' PostgreSQL answers");
-    connection.execute_unprepared(sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+    let mut connection = PgConnection::connect(url).await.expect("the tests' PostgreSQL answers");
+    connection.execute(AssertSqlSafe(sql.to_owned())).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
     connection.close().await.expect("a closed connection");
 }
 

@@ -47,6 +47,7 @@ pub struct Builder {
     db: Option<Arc<TestDb>>,
     seed: u64,
     clock: Option<Arc<ManualClock>>,
+    led: Option<Arc<dyn Clock>>,
 }
 
 impl Builder {
@@ -84,6 +85,12 @@ impl Builder {
         self
     }
 
+    /// With a clock that the database leads, in place of the one that the test moves.
+    pub fn led_by(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.led = Some(clock);
+        self
+    }
+
     /// Starts it.
     pub async fn start(self) -> Op {
         let is_usual = self.db.is_none() && self.realm == REALM && !self.dev;
@@ -93,7 +100,8 @@ impl Builder {
             None => Arc::new(TestDb::fresh().await),
         };
         let clock = self.clock.unwrap_or_else(|| Arc::new(ManualClock::new(START)));
-        let op = open(db, clock, self.public_url, self.dev, self.env, self.seed).await;
+        let clocks = Clocks { manual: clock, led: self.led };
+        let op = open(db, clocks, self.public_url, self.dev, self.env, self.seed).await;
         if !is_usual && !self.realm.is_empty() {
             op.apply(&self.realm).await;
         }
@@ -104,17 +112,24 @@ impl Builder {
 /// The usual realm, made once per run: making its signing keys costs more than most tests.
 async fn usual() -> TestDb {
     let db = Arc::new(TestDb::fresh().await);
-    let clock = Arc::new(ManualClock::new(START));
-    let op = open(db.clone(), clock, "http://localhost:8080".to_owned(), false, Vec::new(), 0xfeed).await;
+    let clocks = Clocks { manual: Arc::new(ManualClock::new(START)), led: None };
+    let op = open(db.clone(), clocks, "http://localhost:8080".to_owned(), false, Vec::new(), 0xfeed).await;
     op.apply(REALM).await;
     op.app.store.close().await;
     drop(op);
     Arc::into_inner(db).expect("a database that nobody else uses")
 }
 
+/// The clock that the test moves, and the one in its place.
+#[derive(Clone)]
+struct Clocks {
+    manual: Arc<ManualClock>,
+    led: Option<Arc<dyn Clock>>,
+}
+
 async fn open(
     db: Arc<TestDb>,
-    clock: Arc<ManualClock>,
+    clocks: Clocks,
     public_url: String,
     dev: bool,
     extra: Vec<(String, String)>,
@@ -145,11 +160,12 @@ async fn open(
         dev,
     };
     let entropy = Arc::new(SeededEntropy::new(seed));
-    let app = build::app_with(config, Purpose::Command, clock.clone(), entropy).await.expect("the product starts");
+    let clock = clocks.led.clone().unwrap_or_else(|| clocks.manual.clone());
+    let app = build::app_with(config, Purpose::Command, clock, entropy).await.expect("the product starts");
     let app = Arc::new(app);
-    app.store.models().poll(clock.now()).await.expect("the feed answers");
+    app.store.models().poll(app.clock.now()).await.expect("the feed answers");
     let front = Front::new(app.clone(), router::build(&app, dev), settings, None);
-    Op { app, front, clock, public_url, db, dev, extra, seed }
+    Op { app, front, clock: clocks.manual, led: clocks.led, public_url, db, dev, extra, seed }
 }
 
 /// The product under test.
@@ -164,6 +180,7 @@ pub struct Op {
     pub public_url: String,
     /// The data.
     pub db: Arc<TestDb>,
+    led: Option<Arc<dyn Clock>>,
     dev: bool,
     extra: Vec<(String, String)>,
     seed: u64,
@@ -185,14 +202,15 @@ impl Op {
             db: None,
             seed: 1,
             clock: None,
+            led: None,
         }
     }
 
     /// Stops at once, without draining, and starts again on the same data: a crash.
     pub async fn restart(self) -> Self {
-        let Self { app, front, clock, public_url, db, dev, extra, seed } = self;
+        let Self { app, front, clock, led, public_url, db, dev, extra, seed } = self;
         drop((app, front));
-        open(db, clock, public_url, dev, extra, seed + 1).await
+        open(db, Clocks { manual: clock, led }, public_url, dev, extra, seed + 1).await
     }
 
     /// Applies a realm file.
@@ -238,7 +256,7 @@ impl Op {
     pub async fn advance(&self, by: Duration) {
         self.clock.advance(by);
         self.app.store.batch().flush().await.expect("flushed");
-        self.app.store.models().poll(self.clock.now()).await.expect("the feed answers");
+        self.app.store.models().poll(self.app.clock.now()).await.expect("the feed answers");
     }
 
     /// Moves the clock only: the read models go stale.
@@ -248,7 +266,7 @@ impl Op {
 
     /// Lets the feed catch up.
     pub async fn poll(&self) {
-        self.app.store.models().poll(self.clock.now()).await.expect("the feed answers");
+        self.app.store.models().poll(self.app.clock.now()).await.expect("the feed answers");
     }
 
     /// Sends a request as 127.0.0.1.

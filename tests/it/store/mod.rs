@@ -3,6 +3,7 @@
 mod accounts;
 mod applications;
 mod batch;
+mod cutter;
 mod db;
 mod endings;
 mod node;

@@ -5,11 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use doorward::clock::Clock;
+use doorward::clock::{Clock, FollowingClock, Machine, SystemClock};
+use doorward::domain::clock::Trust;
 use doorward::domain::model::ids::RoleId;
 use doorward::domain::model::ids::{GrantId, TokenId};
 use doorward::domain::model::role::Role;
 use doorward::domain::model::session::EndReason;
+use doorward::domain::model::timestamp::Timestamp;
+use doorward::entropy::SystemEntropy;
 use doorward::store::{Store, repo};
 
 use super::node::{Node, on_each};
@@ -20,12 +23,14 @@ on_each! {
     a_feed_that_is_behind_sends_reads_to_the_database,
     an_entry_lives_a_minute,
     what_ended_is_known_on_every_node,
+    a_set_that_is_over_its_bound_asks_the_database,
     a_logout_ends_session_and_grants_in_the_models,
     a_step_up_is_seen_by_its_own_answer,
     realms_and_clients_are_found_by_both_their_names,
     a_change_of_roles_clears_the_realms_users,
     a_transaction_that_commits_late_is_not_missed,
     a_load_that_began_before_a_change_never_outlives_it,
+    a_poll_leads_the_clock_of_a_machine_that_is_wrong,
 }
 
 impl Node {
@@ -127,6 +132,50 @@ async fn what_ended_is_known_on_every_node(here: Node) {
     assert!(there.store.models().is_grant_ended(realm, live).await.unwrap(), "a set that is behind is not believed");
     let unknown = GrantId::from_uuid(uuid());
     assert!(there.store.models().is_grant_ended(realm, unknown).await.unwrap(), "what is not there gives nothing");
+}
+
+async fn a_set_that_is_over_its_bound_asks_the_database(here: Node) {
+    let there = here.another().await;
+    let person = Place::new(&here.store).await.person(&here.store).await;
+    let realm = person.place.realm;
+    here.poll().await;
+    let (first, last, good) = (TokenId::from_uuid(uuid()), TokenId::from_uuid(uuid()), TokenId::from_uuid(uuid()));
+    person.revoke_token(&here.store, first).await;
+    let far = super::db::START.plus(Duration::from_secs(3_000)).as_micros();
+    let many = if here.is_postgres() {
+        format!("insert into revoked_token select id, gen_random_uuid(), {far} from realm, generate_series(1, 200000)")
+    } else {
+        format!(
+            "insert into revoked_token with recursive n (i) as (select 1 union all select i + 1 from n where i < 200000) \
+             select realm.id, randomblob(16), {far} from realm, n"
+        )
+    };
+    here.db.run(&many).await;
+    // A node that starts now cannot hold them all, one that held few gets more than it can hold.
+    there.poll().await;
+    here.store.models().clear();
+    here.poll().await;
+    person.revoke_token(&here.store, last).await;
+    there.poll().await;
+    for node in [&here, &there] {
+        let models = node.store.models();
+        assert!(models.ready());
+        for (token, want) in [(first, true), (last, true), (good, false)] {
+            assert_eq!(models.is_token_revoked(realm, token).await.unwrap(), want);
+        }
+    }
+    // The database is asked indeed: what it does not know any more counts no longer.
+    here.db.run("delete from revoked_token").await;
+    assert!(!there.store.models().is_token_revoked(realm, first).await.unwrap());
+    // Once they have run out the set is whole again, and answers by itself.
+    for _ in 0..2 {
+        there.advance(Duration::from_secs(3 * 3_600));
+        there.poll().await;
+    }
+    person.revoke_token(&here.store, good).await;
+    there.poll().await;
+    here.db.run("delete from revoked_token").await;
+    assert!(there.store.models().is_token_revoked(realm, good).await.unwrap());
 }
 
 async fn a_logout_ends_session_and_grants_in_the_models(here: Node) {
@@ -282,4 +331,20 @@ async fn a_load_that_began_before_a_change_never_outlives_it(node: Node) {
     }
     done.store(true, Ordering::Relaxed);
     readers.join_all().await;
+}
+
+async fn a_poll_leads_the_clock_of_a_machine_that_is_wrong(node: Node) {
+    for wrong in [-3_600, -5, 5, 3_600] {
+        let real = SystemClock::new().now();
+        let wall = Timestamp::from_secs(real.as_secs() + wrong);
+        let clock = Arc::new(FollowingClock::starting_at(wall, Machine));
+        let settings = super::db::settings(&node.db.url);
+        let store = Store::open(&settings, clock.clone(), Arc::new(SystemEntropy)).await.unwrap();
+        assert_eq!(clock.trust(), Trust::Unsure, "nobody has asked the database yet");
+        store.models().poll(clock.now()).await.unwrap();
+        let (now, real) = (clock.now(), SystemClock::new().now());
+        // The database runs on this machine, and shows its time; the answer may have been long on its way.
+        assert!(now.since(real).max(real.since(now)) < Duration::from_secs(4), "{wrong}: {now} and {real}");
+        store.close().await;
+    }
 }

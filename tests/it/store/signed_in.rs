@@ -79,27 +79,39 @@ impl Place {
 
     /// An account that is not signed in.
     pub(crate) async fn user(self, store: &Store) -> UserId {
-        let user = UserId::from_uuid(uuid());
-        let row = User {
-            realm: self.realm,
-            id: user,
-            sub: user.as_uuid().simple().to_string(),
-            username: user.as_uuid().simple().to_string(),
-            enabled: true,
-            credential_epoch: 0,
-            created_at: START,
-            updated_at: START,
-            claims: StandardClaims::default(),
-        };
+        self.users(store, 1).await[0]
+    }
+
+    /// So many of them, made in one transaction.
+    pub(crate) async fn users(self, store: &Store, count: usize) -> Vec<UserId> {
+        let users: Vec<UserId> = (0..count).map(|_| UserId::from_uuid(uuid())).collect();
         let mut tx = store.begin().await.unwrap();
-        repo::user::insert(&mut tx, &row).await.unwrap();
+        for user in &users {
+            let row = User {
+                realm: self.realm,
+                id: *user,
+                sub: user.as_uuid().simple().to_string(),
+                username: user.as_uuid().simple().to_string(),
+                enabled: true,
+                credential_epoch: 0,
+                created_at: START,
+                updated_at: START,
+                claims: StandardClaims::default(),
+            };
+            repo::user::insert(&mut tx, &row).await.unwrap();
+        }
         tx.commit().await.unwrap();
-        user
+        users
     }
 
     /// An account that is signed in.
     pub(crate) async fn person(self, store: &Store) -> Person {
         let user = self.user(store).await;
+        self.sign_in(store, user).await
+    }
+
+    /// Signs an account in.
+    pub(crate) async fn sign_in(self, store: &Store, user: UserId) -> Person {
         let opening = self.opening(user);
         let session = opening.session.id;
         assert_eq!(store.batch().open_session(opening).await.unwrap(), Opened::Opened);
@@ -278,6 +290,13 @@ impl Person {
         repo::user::raise_epoch(&mut tx, realm, self.user, START).await.unwrap();
         repo::session::end_all_for_user(&mut tx, realm, self.user, ended, repo::session::Extent::ALL).await.unwrap();
         repo::grant::end_for_user(&mut tx, realm, self.user, ended).await.unwrap();
+        tx.commit().await.unwrap();
+    }
+
+    /// Deletes the account.
+    pub(crate) async fn delete(&self, store: &Store) {
+        let mut tx = store.begin().await.unwrap();
+        repo::user::delete(&mut tx, self.place.realm, self.user).await.unwrap();
         tx.commit().await.unwrap();
     }
 

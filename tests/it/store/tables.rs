@@ -75,7 +75,7 @@ async fn pools_larger_than_the_server_are_refused_with_the_numbers() {
     let mut settings = db::settings(&admin);
     settings.pool_max = 5000;
     let text = db::open(&settings).await.unwrap_err().to_string();
-    assert!(text.contains("5002") && text.contains("max_connections") && text.contains("lower"), "{text}");
+    assert!(text.contains("5003") && text.contains("max_connections") && text.contains("lower"), "{text}");
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ use std::time::Duration;
 use super::resource::{fit, narrow};
 use super::scope::{OFFLINE_ACCESS, check_no_wider, has, parse};
 use super::{Entitlement, OfPerson};
+use crate::clock::Trust;
 use crate::model::client::{Client, ConsentMode, GrantType};
 use crate::model::consent::Consent;
 use crate::model::grant::Grant;
@@ -25,8 +26,6 @@ use crate::protocol::refusal::{OauthCode, Refusal};
 pub const GRACE_MAX: Duration = Duration::from_secs(30);
 /// Foreign repeats in that many generations in a row end the family (rule 9).
 pub const FOREIGN_STREAK_ENDS: i32 = 3;
-/// A rotation this much ahead of our clock is another node's clock, not a set-back one (rule 17).
-const SKEW_MAX: Duration = Duration::from_secs(2);
 
 /// What a token whose tag is genuine says, and who brings it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,8 +67,9 @@ pub enum Presentation {
     Ended,
     /// Past its absolute or idle limit.
     Expired,
-    /// One behind, but the rotation lies ahead of our clock by more than nodes may differ: neither
-    /// grace nor reuse can be told, so nothing is given and nothing ends (rule 17).
+    /// One behind, but the rotation lies ahead of our clock by more than nodes may differ, or the clock that
+    /// says that the grace is over cannot be believed: neither grace nor reuse can be told, so nothing is
+    /// given and nothing ends (rule 17).
     Unsure,
 }
 
@@ -77,7 +77,13 @@ pub enum Presentation {
 ///
 /// `Ended` comes before `Reused`: a family that has ended cannot end again, and its owner was told.
 #[must_use]
-pub fn classify(grant: &Grant, presented: &PresentedRefresh, limits: RefreshLimits, now: Timestamp) -> Presentation {
+pub fn classify(
+    grant: &Grant,
+    presented: &PresentedRefresh,
+    limits: RefreshLimits,
+    now: Timestamp,
+    clock: Trust,
+) -> Presentation {
     if grant.refresh_secret_hash != Some(presented.secret_hash) {
         return Presentation::WrongSecret;
     }
@@ -87,10 +93,11 @@ pub fn classify(grant: &Grant, presented: &PresentedRefresh, limits: RefreshLimi
     let in_time = match grant.generation.saturating_sub(i64::from(presented.generation)) {
         ..0 => return Presentation::Ahead,
         0 => Presentation::Current,
-        1 if now < grant.rotated_at.minus(SKEW_MAX) => return Presentation::Unsure,
-        1 if now.since(grant.rotated_at) <= limits.grace.min(GRACE_MAX) => {
+        1 if grant.rotated_at.is_ahead_of(now) => return Presentation::Unsure,
+        1 if now.is_within(limits.grace.min(GRACE_MAX), grant.rotated_at) => {
             Presentation::InGrace { foreign: grant.presenter != Some(presented.presenter) }
         }
+        1 if !clock.may_act() => return Presentation::Unsure,
         _ => return Presentation::Reused,
     };
     if now >= grant.expires_at || now.since(grant.last_used_at) > limits.idle {
@@ -141,6 +148,8 @@ pub struct RefreshFacts<'a> {
     pub may_receive: Result<(), Refusal>,
     /// The request's one moment.
     pub now: Timestamp,
+    /// How far the clock that says so may be believed (rule 17).
+    pub clock: Trust,
 }
 
 /// What the request says beyond the token.
@@ -183,7 +192,7 @@ pub fn decide_refresh(
     if facts.grant.client != facts.client.key {
         return RefreshOutcome::Refused(invalid("refresh_of_other_client"));
     }
-    let foreign = match classify(facts.grant, presented, limits, facts.now) {
+    let foreign = match classify(facts.grant, presented, limits, facts.now, facts.clock) {
         Presentation::Reused => return RefreshOutcome::End(EndReason::RefreshReused, invalid("refresh_reused")),
         Presentation::Ahead => return RefreshOutcome::End(EndReason::RefreshAhead, invalid("refresh_ahead")),
         Presentation::WrongSecret => return RefreshOutcome::Alarm(invalid("refresh_wrong_secret")),

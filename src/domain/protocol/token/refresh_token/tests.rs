@@ -35,6 +35,7 @@ struct Case {
     key: Result<(), Refusal>,
     may_receive: Result<(), Refusal>,
     token: PresentedRefresh,
+    clock: Trust,
     scope: Option<&'static str>,
     resource: Vec<&'static str>,
 }
@@ -52,6 +53,7 @@ impl Case {
                 key: self.key.clone(),
                 may_receive: self.may_receive.clone(),
                 now: sample::now(),
+                clock: self.clock,
             },
             &self.token,
             LIMITS,
@@ -83,6 +85,7 @@ fn with(change: impl FnOnce(&mut Case)) -> Case {
         key: Ok(()),
         may_receive: Ok(()),
         token: token(5),
+        clock: Trust::Sure,
         scope: None,
         resource: Vec::new(),
     };
@@ -132,7 +135,21 @@ fn a_token_is_what_its_generation_and_age_make_it() {
         ("idle and old", idle, token(3), Reused),
     ];
     for (name, grant, presented, want) in cases {
-        assert_eq!(classify(&grant, &presented, LIMITS, sample::now()), want, "{name}");
+        assert_eq!(classify(&grant, &presented, LIMITS, sample::now(), Trust::Sure), want, "{name}");
+    }
+}
+
+#[test]
+fn a_clock_that_jumped_or_was_not_read_for_a_while_ends_no_family() {
+    for clock in [Trust::Settling, Trust::Unsure] {
+        let see = |grant: &Grant, generation| classify(grant, &token(generation), LIMITS, sample::now(), clock);
+        assert_eq!(see(&rotated(3_600), 4), Presentation::Unsure, "{clock:?}: the grace only seems to be over");
+        assert_eq!(see(&rotated(5), 4), Presentation::InGrace { foreign: false }, "{clock:?}");
+        assert_eq!(see(&rotated(3_600), 5), Presentation::Current, "{clock:?}");
+        // Whoever brings what is older still is a thief at any time.
+        assert_eq!(see(&rotated(5), 3), Presentation::Reused, "{clock:?}");
+        let late = with(|case| (case.clock, case.grant, case.token) = (clock, rotated(3_600), token(4)));
+        assert_eq!(late.refusal().code, OauthCode::TemporarilyUnavailable);
     }
 }
 
@@ -140,7 +157,7 @@ fn a_token_is_what_its_generation_and_age_make_it() {
 fn the_grace_is_never_longer_than_thirty_seconds() {
     let wide = RefreshLimits { grace: Duration::from_hours(1), ..LIMITS };
     let none = RefreshLimits { grace: Duration::ZERO, ..LIMITS };
-    let at = |grant: &Grant, limits| classify(grant, &token(4), limits, sample::now());
+    let at = |grant: &Grant, limits| classify(grant, &token(4), limits, sample::now(), Trust::Sure);
     assert_eq!(at(&rotated(30), wide), Presentation::InGrace { foreign: false });
     assert_eq!(at(&rotated(31), wide), Presentation::Reused);
     assert_eq!(at(&rotated(1), none), Presentation::Reused);
@@ -153,7 +170,7 @@ fn a_repeat_does_not_renew_the_window() {
     let seen: Vec<bool> = (0..14)
         .map(|secs| {
             let now = sample::later(secs);
-            matches!(classify(&grant, &token(4), LIMITS, now), Presentation::InGrace { .. })
+            matches!(classify(&grant, &token(4), LIMITS, now, Trust::Sure), Presentation::InGrace { .. })
         })
         .collect();
     assert_eq!(seen.iter().filter(|in_grace| **in_grace).count(), 11);
@@ -330,7 +347,7 @@ proptest::proptest! {
             ..sample::grant()
         };
         let presented = PresentedRefresh { presenter: if foreign { OTHER } else { SAME }, ..token(generation) };
-        let got = classify(&grant, &presented, LIMITS, sample::now());
+        let got = classify(&grant, &presented, LIMITS, sample::now(), Trust::Sure);
         let live = left > 0 && idle_for <= 14 * 86_400;
         let want = match (generation, live) {
             (6.., _) => Presentation::Ahead,
