@@ -12,11 +12,14 @@ use crate::service::{App, Error};
 
 const EVERY: Duration = Duration::from_secs(60);
 
-/// One turn; how many sessions ended.
+/// One turn; how many sessions ended. None, while the clock is not believed (`security-design` rule 17).
 ///
 /// # Errors
 /// When the database does not answer; the next turn goes on.
 pub async fn run_once(app: &App, now: Timestamp, walk: &mut Walk) -> Result<usize, Error> {
+    if !app.clock.trust().may_act() {
+        return Ok(0);
+    }
     overdue::end_leftovers(app, now).await?;
     overdue::walk(app, now, walk).await
 }

@@ -88,7 +88,10 @@ impl Attempt<'_> {
         let (outcome, person) = self.decide(&grant).await?;
         let RefreshOutcome::Rotate(entitlement) = outcome else { return Ok(None) };
         match self.rotate(&grant).await? {
-            Rotated::Rotated => self.answer(&grant, &entitlement, &person).await.map(Some),
+            Rotated::Rotated => {
+                count("ok");
+                self.answer(&grant, &entitlement, &person).await.map(Some)
+            }
             Rotated::Lost => Ok(None),
         }
     }
