@@ -259,7 +259,7 @@ async fn load(nodes: [Arc<Op>; 2], stop: CancellationToken) -> usize {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rotated_a_hundred_times_under_load_every_token_is_good_on_every_node() {
     let op = Op::start().await;
-    op.apply("realm: main\nsettings: { keys: { access_token_alg: ES256 } }\n").await;
+    op.apply("realm: main\nsettings: { keys: { access_token_alg: ES256, announce: 1m } }\n").await;
     let beside = Arc::new(Op::builder().beside(&op).start().await);
     let op = Arc::new(op);
     let stop = CancellationToken::new();
