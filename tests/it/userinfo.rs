@@ -261,8 +261,8 @@ async fn what_roles_and_groups_give_is_told_as_it_is_now_on_every_node() {
         ("display_name: Acme", json!(["editor", "reader"]), json!(["/staff"])),
         ("groups: [{ name: staff, roles: [] }]", json!(["editor"]), json!(["/staff"])),
         ("roles: [{ name: editor, composites: [reader] }]", json!(["editor", "reader"]), json!(["/staff"])),
-        ("users: [{ username: alice, groups: [] }]", json!(["editor", "reader"]), Value::Null),
-        ("users: [{ username: alice, roles: [] }]", Value::Null, Value::Null),
+        ("users: [{ username: alice, groups: [] }]", json!(["editor", "reader"]), json!([])),
+        ("users: [{ username: alice, roles: [] }]", json!([]), json!([])),
     ] {
         op.apply(&format!("realm: main\n{change}\n")).await;
         other.poll().await;

@@ -1,7 +1,5 @@
 //! Userinfo, scopes and the `claims` parameter.
 
-use serde_json::Value;
-
 use super::{PLANS, Suite};
 use crate::kit::flow::text;
 use crate::kit::token::names;
@@ -23,61 +21,49 @@ const PROFILE: [&str; 14] = [
     "updated_at",
 ];
 
-/// Userinfo for a scope; the ID token holds none of its claims ([`Suite::id_token`] looks).
-async fn of_scope(mode: &'static str, scope: &str) -> Value {
-    let suite = Suite::start(mode).await;
-    let (tokens, claims) = suite.tokens(&mut suite.op.browser(), &[("scope", scope)]).await;
-    suite.userinfo(&tokens, &claims).await
-}
-
-fn assert_exactly(info: &Value, wanted: &[&str]) {
+/// Userinfo gives exactly these for a scope; the ID token holds none of them ([`Suite::id_token`] looks).
+async fn gives(scope: &str, wanted: &[&str]) {
     let mut wanted: Vec<&str> = wanted.iter().copied().chain(["sub"]).collect();
     wanted.sort_unstable();
-    let mut found = names(info);
-    found.sort_unstable();
-    assert_eq!(found, wanted);
+    let mut suite = Suite::start().await;
+    for mode in PLANS {
+        suite.mode = mode;
+        let (tokens, claims) = suite.tokens(&mut suite.op.browser(), &[("scope", scope)]).await;
+        assert_eq!(names(&suite.userinfo(&tokens, &claims).await), wanted);
+    }
 }
 
 #[tokio::test]
 async fn oidcc_scope_profile() {
-    for mode in PLANS {
-        assert_exactly(&of_scope(mode, "openid profile").await, &PROFILE);
-    }
+    gives("openid profile", &PROFILE).await;
 }
 
 #[tokio::test]
 async fn oidcc_scope_email() {
-    for mode in PLANS {
-        assert_exactly(&of_scope(mode, "openid email").await, &["email", "email_verified"]);
-    }
+    gives("openid email", &["email", "email_verified"]).await;
 }
 
 #[tokio::test]
 async fn oidcc_scope_address() {
-    for mode in PLANS {
-        assert_exactly(&of_scope(mode, "openid address").await, &["address"]);
-    }
+    gives("openid address", &["address"]).await;
 }
 
 #[tokio::test]
 async fn oidcc_scope_phone() {
-    for mode in PLANS {
-        assert_exactly(&of_scope(mode, "openid phone").await, &["phone_number", "phone_number_verified"]);
-    }
+    gives("openid phone", &["phone_number", "phone_number_verified"]).await;
 }
 
 #[tokio::test]
 async fn oidcc_scope_all() {
-    for mode in PLANS {
-        let all = [&PROFILE[..], &["email", "email_verified", "address", "phone_number", "phone_number_verified"]];
-        assert_exactly(&of_scope(mode, "openid profile email address phone").await, &all.concat());
-    }
+    let all = [&PROFILE[..], &["email", "email_verified", "address", "phone_number", "phone_number_verified"]];
+    gives("openid profile email address phone", &all.concat()).await;
 }
 
 #[tokio::test]
 async fn oidcc_userinfo_get() {
+    let mut suite = Suite::start().await;
     for mode in PLANS {
-        let suite = Suite::start(mode).await;
+        suite.mode = mode;
         let (tokens, claims) = suite.tokens(&mut suite.op.browser(), &[]).await;
         suite.userinfo(&tokens, &claims).await;
     }
@@ -85,8 +71,9 @@ async fn oidcc_userinfo_get() {
 
 #[tokio::test]
 async fn oidcc_userinfo_post_header() {
+    let mut suite = Suite::start().await;
     for mode in PLANS {
-        let suite = Suite::start(mode).await;
+        suite.mode = mode;
         let (tokens, claims) = suite.tokens(&mut suite.op.browser(), &[]).await;
         let bearer = format!("Bearer {}", text(&tokens, "access_token"));
         let answer = suite.op.raw("POST", "/userinfo", &[("authorization", &bearer)], "").await;
@@ -96,8 +83,9 @@ async fn oidcc_userinfo_post_header() {
 
 #[tokio::test]
 async fn oidcc_userinfo_post_body() {
+    let mut suite = Suite::start().await;
     for mode in PLANS {
-        let suite = Suite::start(mode).await;
+        suite.mode = mode;
         let (tokens, claims) = suite.tokens(&mut suite.op.browser(), &[]).await;
         let answer = suite.op.post("/userinfo", &[("access_token", text(&tokens, "access_token"))], &[]).await;
         suite.checked_userinfo(&answer, &claims);
@@ -108,8 +96,9 @@ async fn oidcc_userinfo_post_body() {
 async fn oidcc_claims_essential() {
     // The parameter is not built and not announced: the request works, and nothing gets into the ID
     // token by it; what its scope allows comes from userinfo (the suite's warning, not its failure).
+    let mut suite = Suite::start().await;
     for mode in PLANS {
-        let suite = Suite::start(mode).await;
+        suite.mode = mode;
         let document = suite.op.get("/.well-known/openid-configuration", &[]).await.json();
         assert_ne!(document["claims_parameter_supported"], true);
         let wish = ("claims", r#"{"userinfo":{"name":{"essential":true}}}"#);

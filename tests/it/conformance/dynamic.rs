@@ -13,7 +13,7 @@ use crate::kit::flow::{Client, decode, text};
 
 #[tokio::test]
 async fn oidcc_idtoken_rs256() {
-    let suite = Suite::start("query").await;
+    let suite = Suite::start().await;
     suite.op.apply("realm: main\nclients:\n  - { client_id: first, id_token_signed_response_alg: RS256 }\n").await;
     let (tokens, _) = suite.tokens(&mut suite.op.browser(), &[]).await;
     assert_eq!(text(&decode(text(&tokens, "id_token")).0, "alg"), "RS256");
@@ -21,7 +21,7 @@ async fn oidcc_idtoken_rs256() {
 
 #[tokio::test]
 async fn oidcc_ensure_redirect_uri_in_authorization_request() {
-    let suite = Suite::start("query").await;
+    let suite = Suite::start().await;
     stays(&suite.op.browser().get(&suite.request(FIRST, &[("redirect_uri", "")])).await);
 }
 
@@ -29,7 +29,7 @@ const WITH_QUERY: Client = Client { redirect_uri: "https://suite.example/cb?bar=
 
 #[tokio::test]
 async fn oidcc_redirect_uri_query_ok() {
-    let suite = Suite::start("query").await;
+    let suite = Suite::start().await;
     let mut browser = suite.op.browser();
     let answer = suite.visit(&mut browser, &suite.request(WITH_QUERY, &[])).await;
     assert!(answer.location().starts_with("https://suite.example/cb?bar=foo&code="), "{}", answer.location());
@@ -38,7 +38,7 @@ async fn oidcc_redirect_uri_query_ok() {
 
 #[tokio::test]
 async fn oidcc_redirect_uri_query_mismatch() {
-    let suite = Suite::start("query").await;
+    let suite = Suite::start().await;
     for uri in ["https://suite.example/cb?bar=other", "https://suite.example/cb", "https://suite.example/cb?foo=bar"] {
         stays(&suite.op.browser().get(&suite.request(FIRST, &[("redirect_uri", uri)])).await);
     }
@@ -46,7 +46,7 @@ async fn oidcc_redirect_uri_query_mismatch() {
 
 #[tokio::test]
 async fn oidcc_redirect_uri_query_added() {
-    let suite = Suite::start("query").await;
+    let suite = Suite::start().await;
     let added = format!("{}?foo=bar", FIRST.redirect_uri);
     for uri in [added.as_str(), "https://suite.example/cb?bar=foo&x=1"] {
         stays(&suite.op.browser().get(&suite.request(FIRST, &[("redirect_uri", uri)])).await);
@@ -55,7 +55,7 @@ async fn oidcc_redirect_uri_query_added() {
 
 #[tokio::test]
 async fn oidcc_redirect_uri_regfrag() {
-    let suite = Suite::start("query").await;
+    let suite = Suite::start().await;
     let file = "realm: main\nclients:\n  - client_id: fragment\n    client_secret: \"0123456789abcdef\"\n    \
                 redirect_uris: [ \"https://suite.example/cb#foobar\" ]\n";
     let refused = suite.op.try_apply(file).await.expect_err("no fragment");
@@ -63,7 +63,7 @@ async fn oidcc_redirect_uri_regfrag() {
 }
 
 async fn stands_on_the_sign_in_page(link: &str) {
-    let suite = Suite::start("query").await;
+    let suite = Suite::start().await;
     let page = suite.op.browser().get(&suite.request(FIRST, &[])).await.page();
     assert!(page.has_id("login-submit"), "the first page, not only consent");
     assert!(page.links().iter().any(|found| found == link), "{link}: {:?}", page.links());
@@ -94,7 +94,7 @@ async fn keys(suite: &Suite) -> BTreeSet<(String, String)> {
 
 #[tokio::test]
 async fn oidcc_server_rotate_keys() {
-    let suite = Suite::start("query").await;
+    let suite = Suite::start().await;
     let before = keys(&suite).await;
     let realm = suite.op.db_realm("main").await;
     // The tester's command rotates what the suite knows: RSA and EC.

@@ -74,10 +74,10 @@ struct Suite {
 }
 
 impl Suite {
-    async fn start(mode: &'static str) -> Self {
+    async fn start() -> Self {
         let op = Op::start().await;
         op.apply(CLIENTS).await;
-        Self { op, mode }
+        Self { op, mode: "query" }
     }
 
     /// An authorization request; `extra` replaces, an empty value removes.

@@ -8,8 +8,9 @@ use crate::kit::token::{given, refused};
 
 #[tokio::test]
 async fn oidcc_server() {
+    let mut suite = Suite::start().await;
     for mode in PLANS {
-        let suite = Suite::start(mode).await;
+        suite.mode = mode;
         let (tokens, claims) = suite.tokens(&mut suite.op.browser(), &[]).await;
         suite.userinfo(&tokens, &claims).await;
     }
@@ -17,8 +18,9 @@ async fn oidcc_server() {
 
 #[tokio::test]
 async fn oidcc_server_client_secret_post() {
+    let mut suite = Suite::start().await;
     for mode in PLANS {
-        let suite = Suite::start(mode).await;
+        suite.mode = mode;
         let mut browser = suite.op.browser();
         let answer = suite.visit(&mut browser, &suite.request(SECOND, &[])).await;
         suite.redeem(SECOND, &suite.success(SECOND, &answer)["code"]).await;
@@ -28,8 +30,9 @@ async fn oidcc_server_client_secret_post() {
 #[tokio::test]
 async fn oidcc_idtoken_signature() {
     // `Suite::id_token` finds the `kid` in the key set and verifies RS256, the default.
+    let mut suite = Suite::start().await;
     for mode in PLANS {
-        let suite = Suite::start(mode).await;
+        suite.mode = mode;
         suite.tokens(&mut suite.op.browser(), &[]).await;
     }
 }
@@ -37,7 +40,7 @@ async fn oidcc_idtoken_signature() {
 #[tokio::test]
 async fn oidcc_idtoken_unsigned() {
     // Skipped by the suite where the document does not list `none`; nothing may sign with it either.
-    let suite = Suite::start("query").await;
+    let suite = Suite::start().await;
     let document = suite.op.get("/.well-known/openid-configuration", &[]).await.json();
     let listed = document["id_token_signing_alg_values_supported"].as_array().expect("a list");
     assert!(!listed.contains(&json!("none")), "{listed:?}");
@@ -48,8 +51,9 @@ async fn oidcc_idtoken_unsigned() {
 
 #[tokio::test]
 async fn oidcc_ensure_request_without_nonce_succeeds_for_code_flow() {
+    let mut suite = Suite::start().await;
     for mode in PLANS {
-        let suite = Suite::start(mode).await;
+        suite.mode = mode;
         let (_, claims) = suite.tokens(&mut suite.op.browser(), &[("nonce", "")]).await;
         assert!(claims.get("nonce").is_none(), "{claims}");
     }
@@ -57,8 +61,9 @@ async fn oidcc_ensure_request_without_nonce_succeeds_for_code_flow() {
 
 #[tokio::test]
 async fn oidcc_alternate_happy_flow() {
+    let mut suite = Suite::start().await;
     for mode in PLANS {
-        let suite = Suite::start(mode).await;
+        suite.mode = mode;
         let mut browser = suite.op.browser();
         let url = suite.request(FIRST, &[("scope", "phone profile openid email address")]);
         let (path, query) = url.split_once('?').expect("a query");
@@ -70,16 +75,18 @@ async fn oidcc_alternate_happy_flow() {
 
 #[tokio::test]
 async fn oidcc_ensure_request_with_unknown_parameter_succeeds() {
+    let mut suite = Suite::start().await;
     for mode in PLANS {
-        let suite = Suite::start(mode).await;
+        suite.mode = mode;
         suite.tokens(&mut suite.op.browser(), &[("extra", "foobar")]).await;
     }
 }
 
 #[tokio::test]
 async fn oidcc_ensure_post_request_succeeds() {
+    let mut suite = Suite::start().await;
     for mode in PLANS {
-        let suite = Suite::start(mode).await;
+        suite.mode = mode;
         let mut browser = suite.op.browser();
         let url = suite.request(FIRST, &[]);
         let (path, query) = url.split_once('?').expect("a query");
@@ -94,8 +101,9 @@ async fn oidcc_ensure_post_request_succeeds() {
 
 #[tokio::test]
 async fn oidcc_ensure_request_with_valid_pkce_succeeds() {
+    let mut suite = Suite::start().await;
     for mode in PLANS {
-        let suite = Suite::start(mode).await;
+        suite.mode = mode;
         let mut browser = suite.op.browser();
         let pkce = [("code_challenge", CHALLENGE), ("code_challenge_method", "S256")];
         let answer = suite.visit(&mut browser, &suite.request(FIRST, &pkce)).await;
@@ -106,8 +114,9 @@ async fn oidcc_ensure_request_with_valid_pkce_succeeds() {
 
 #[tokio::test]
 async fn oidcc_codereuse() {
+    let mut suite = Suite::start().await;
     for mode in PLANS {
-        let suite = Suite::start(mode).await;
+        suite.mode = mode;
         let mut browser = suite.op.browser();
         let answer = suite.visit(&mut browser, &suite.request(FIRST, &[])).await;
         let code = suite.success(FIRST, &answer).remove("code").expect("a code");
@@ -118,8 +127,9 @@ async fn oidcc_codereuse() {
 
 #[tokio::test]
 async fn oidcc_codereuse_30seconds() {
+    let mut suite = Suite::start().await;
     for mode in PLANS {
-        let suite = Suite::start(mode).await;
+        suite.mode = mode;
         let mut browser = suite.op.browser();
         let answer = suite.visit(&mut browser, &suite.request(FIRST, &[])).await;
         let code = suite.success(FIRST, &answer).remove("code").expect("a code");
@@ -132,8 +142,9 @@ async fn oidcc_codereuse_30seconds() {
 
 #[tokio::test]
 async fn oidcc_refresh_token() {
+    let mut suite = Suite::start().await;
     for mode in PLANS {
-        let suite = Suite::start(mode).await;
+        suite.mode = mode;
         let wish = [("scope", "openid offline_access"), ("prompt", "consent")];
         let (first, before) = suite.tokens(&mut suite.op.browser(), &wish).await;
         let mut browser = suite.op.browser();
@@ -159,8 +170,9 @@ async fn oidcc_refresh_token() {
 
 #[tokio::test]
 async fn oidcc_ensure_registered_redirect_uri() {
+    let mut suite = Suite::start().await;
     for mode in PLANS {
-        let suite = Suite::start(mode).await;
+        suite.mode = mode;
         let wrong = format!("{}/KdlhDUnm3N", FIRST.redirect_uri);
         stays(&suite.op.browser().get(&suite.request(FIRST, &[("redirect_uri", &wrong)])).await);
     }

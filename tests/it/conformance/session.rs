@@ -7,8 +7,9 @@ use crate::kit::flow::text;
 
 #[tokio::test]
 async fn oidcc_prompt_login() {
+    let mut suite = Suite::start().await;
     for mode in PLANS {
-        let suite = Suite::start(mode).await;
+        suite.mode = mode;
         let mut browser = suite.op.browser();
         let (_, before) = suite.tokens(&mut browser, &[]).await;
         suite.op.advance(Duration::from_secs(1)).await;
@@ -24,8 +25,9 @@ async fn oidcc_prompt_login() {
 
 #[tokio::test]
 async fn oidcc_prompt_none_not_logged_in() {
+    let mut suite = Suite::start().await;
     for mode in PLANS {
-        let suite = Suite::start(mode).await;
+        suite.mode = mode;
         let url = suite.request(FIRST, &[("prompt", "none"), ("state", LONG_STATE)]);
         let allowed = ["login_required", "interaction_required", "account_selection_required", "consent_required"];
         suite.refusal(FIRST, &suite.op.browser().get(&url).await, &allowed);
@@ -34,8 +36,9 @@ async fn oidcc_prompt_none_not_logged_in() {
 
 #[tokio::test]
 async fn oidcc_prompt_none_logged_in() {
+    let mut suite = Suite::start().await;
     for mode in PLANS {
-        let suite = Suite::start(mode).await;
+        suite.mode = mode;
         let mut browser = suite.op.browser();
         let (_, before) = suite.tokens(&mut browser, &[]).await;
         suite.op.advance(Duration::from_secs(2)).await;
@@ -47,8 +50,9 @@ async fn oidcc_prompt_none_logged_in() {
 
 #[tokio::test]
 async fn oidcc_max_age_1() {
+    let mut suite = Suite::start().await;
     for mode in PLANS {
-        let suite = Suite::start(mode).await;
+        suite.mode = mode;
         let mut browser = suite.op.browser();
         let (_, before) = suite.tokens(&mut browser, &[]).await;
         suite.op.advance(Duration::from_secs(2)).await;
@@ -62,8 +66,9 @@ async fn oidcc_max_age_1() {
 
 #[tokio::test]
 async fn oidcc_max_age_10000() {
+    let mut suite = Suite::start().await;
     for mode in PLANS {
-        let suite = Suite::start(mode).await;
+        suite.mode = mode;
         let mut browser = suite.op.browser();
         let (_, before) = suite.tokens(&mut browser, &[("max_age", "15000")]).await;
         suite.op.advance(Duration::from_secs(2)).await;
@@ -75,8 +80,9 @@ async fn oidcc_max_age_10000() {
 
 #[tokio::test]
 async fn oidcc_id_token_hint() {
+    let mut suite = Suite::start().await;
     for mode in PLANS {
-        let suite = Suite::start(mode).await;
+        suite.mode = mode;
         let mut browser = suite.op.browser();
         let (tokens, before) = suite.tokens(&mut browser, &[]).await;
         let extra = [("prompt", "none"), ("id_token_hint", text(&tokens, "id_token"))];
@@ -88,16 +94,18 @@ async fn oidcc_id_token_hint() {
 
 #[tokio::test]
 async fn oidcc_login_hint() {
+    let mut suite = Suite::start().await;
     for mode in PLANS {
-        let suite = Suite::start(mode).await;
+        suite.mode = mode;
         suite.tokens(&mut suite.op.browser(), &[("login_hint", "buffy@localhost:8080")]).await;
     }
 }
 
 /// Wishes that may not break a sign-in.
 async fn is_taken_politely(wish: (&str, &str)) {
+    let mut suite = Suite::start().await;
     for mode in PLANS {
-        let suite = Suite::start(mode).await;
+        suite.mode = mode;
         suite.tokens(&mut suite.op.browser(), &[wish]).await;
     }
 }
@@ -124,8 +132,9 @@ async fn oidcc_display_popup() {
 
 #[tokio::test]
 async fn oidcc_ensure_request_with_acr_values_succeeds() {
+    let mut suite = Suite::start().await;
     for mode in PLANS {
-        let suite = Suite::start(mode).await;
+        suite.mode = mode;
         let document = suite.op.get("/.well-known/openid-configuration", &[]).await.json();
         let listed = document["acr_values_supported"].as_array().expect("a list").iter();
         let asked: Vec<&str> = listed.map(|value| value.as_str().expect("a text")).collect();

@@ -107,7 +107,7 @@ async fn a_place_that_cannot_be_had_is_named_with_its_own_remedy() {
     std::fs::write(&file, "").expect("written");
     server.set("DOORWARD_DATA_DIR", &file.to_string_lossy());
     server.refused(&[]).says(78, &[&format!("data_dir {}", file.display()), "Set data_dir to a folder"]);
-    server.set("DOORWARD_DATA_DIR", &server.folder().join("data").to_string_lossy().into_owned());
+    server.set("DOORWARD_DATA_DIR", &server.folder().join("data").to_string_lossy());
     let socket = server.folder().join("nowhere/http.sock");
     server.set("DOORWARD_LISTEN", &format!("unix:{}", socket.display()));
     server.refused(&[]).says(78, &[&format!("listen {}", socket.display()), "Make the folder for the socket"]);
