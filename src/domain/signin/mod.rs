@@ -2,3 +2,4 @@
 
 pub mod identifier;
 pub mod next_step;
+pub mod weak_password;
