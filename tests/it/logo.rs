@@ -106,7 +106,8 @@ async fn another_address_asks_for_another_logo_and_none_for_none() {
     op.poll().await;
     assert_eq!(shown(&op, ASKER).await, None);
     assert_eq!(op.get(&second, &[]).await.status, 404);
-    for wrong in ["/login/logo", "/login/logo?client=", "/login/logo?client=x", "/login/logo?client=cli_x&client=cli_x"] {
+    for wrong in ["/login/logo", "/login/logo?client=", "/login/logo?client=x", "/login/logo?client=cli_x&client=cli_x"]
+    {
         assert_eq!(op.get(wrong, &[]).await.status, 404, "{wrong}");
     }
 }
@@ -137,7 +138,15 @@ async fn what_is_no_small_raster_image_from_where_we_may_go_is_refused() {
     ])
     .await;
     let paths = [
-        "/redirects", "/svg", "/svg-as-png", "/html-as-png", "/png-as-html", "/no-type", "/large", "/never-ends", "/bomb",
+        "/redirects",
+        "/svg",
+        "/svg-as-png",
+        "/html-as-png",
+        "/png-as-html",
+        "/no-type",
+        "/large",
+        "/never-ends",
+        "/bomb",
         "/missing",
     ];
     let mut realm = REALM.split("clients:\n").next().expect("a part").to_owned() + "clients:\n";

@@ -161,7 +161,8 @@ async fn answer(
     match behaviour {
         Some(Behaviour::Sends { media_type, headers, body }) => {
             let length = body.len();
-            let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {media_type}\r\ncontent-length: {length}\r\n{headers}\r\n");
+            let head =
+                format!("HTTP/1.1 200 OK\r\ncontent-type: {media_type}\r\ncontent-length: {length}\r\n{headers}\r\n");
             stream.write_all(head.as_bytes()).await?;
             stream.write_all(&body).await?;
         }
