@@ -21,6 +21,8 @@ pub struct Metrics {
     pub tokens: IntCounterVec,
     /// Refused token requests, by reason.
     pub token_refusals: IntCounterVec,
+    /// Applications found to send a constant, by parameter: `code_challenge`, `nonce`.
+    pub repeated_values: IntCounterVec,
     /// Sign-in attempts, by outcome.
     pub sign_ins: IntCounterVec,
     /// Password jobs that wait.
@@ -41,6 +43,9 @@ pub struct Metrics {
     pub read_model_misses: IntCounterVec,
     /// Milliseconds since the change feed was last caught up.
     pub feed_lag_ms: IntGauge,
+    /// Statements sent to the database, by what they are for: `read`, `write`, `batch`, and `feed`, the
+    /// look for changes that goes on without anybody asking.
+    pub store_statements: IntCounterVec,
     /// Database connections, by state: `used`, `idle`.
     pub store_connections: IntGaugeVec,
     /// Log lines lost because their writer was behind.
@@ -78,6 +83,12 @@ impl Metrics {
             ),
             tokens: counters(r, "tokens_issued_total", "Tokens issued by grant type.", &["grant"]),
             token_refusals: counters(r, "token_refusals_total", "Refused token requests by reason.", &["reason"]),
+            repeated_values: counters(
+                r,
+                "repeated_values_total",
+                "Applications found to send the same value with every authorization request, by parameter.",
+                &["parameter"],
+            ),
             sign_ins: counters(r, "sign_ins_total", "Sign-in attempts by outcome.", &["outcome"]),
             password_queue: gauge(r, "password_queue", "Password jobs that wait."),
             password_refusals: counters(r, "password_refusals_total", "Password jobs refused by cause.", &["cause"]),
@@ -88,6 +99,12 @@ impl Metrics {
             read_model_hits: counters(r, "read_model_hits_total", "Reads that a read model answered.", &["kind"]),
             read_model_misses: counters(r, "read_model_misses_total", "Reads that went to the database.", &["kind"]),
             feed_lag_ms: gauge(r, "feed_lag_milliseconds", "Time since the change feed was last caught up."),
+            store_statements: counters(
+                r,
+                "store_statements_total",
+                "Statements sent to the database by what they are for.",
+                &["for"],
+            ),
             store_connections: gauges(r, "store_connections", "Database connections by state.", &["state"]),
             log_dropped: counter(r, "log_lines_dropped_total", "Log lines lost because their writer was behind."),
             registry,

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::Operation;
 use super::attempt::Work;
-use super::sql::{self, Sql, Value, values};
+use super::sql::{self, For, Sql, Value, values};
 use crate::domain::model::ids::{GrantId, RealmId};
 use crate::domain::model::secret::SecretHash;
 use crate::domain::model::timestamp::Timestamp;
@@ -134,6 +134,7 @@ pub(super) async fn all(
     let presenters: Vec<&[u8]> = rotations.iter().map(|rotate| rotate.presenter.as_slice()).collect();
     let moments: Vec<i64> = rotations.iter().map(|rotate| rotate.now.as_micros()).collect();
     let oldest: Vec<i64> = rotations.iter().map(|rotate| rotate.now.minus(rotate.idle).as_micros()).collect();
+    For::Batch.count();
     let query = sqlx::query(ROTATE_ALL).bind(realms).bind(grants).bind(generations).bind(secrets);
     let query = query.bind(presenters).bind(moments).bind(oldest);
     let rows = query.fetch_all(connection).await.map_err(from_sqlx)?;
