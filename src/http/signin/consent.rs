@@ -106,7 +106,7 @@ async fn show(
         person: person.user.user.username.clone(),
         action: call.ctx.site.path("/consent"),
         csrf: form::token(&call.app, &call.ctx, binding),
-        flow: pending.handle.to_string(),
+        flow: pending.handle.to_text(&call.app, &call.ctx),
         offline: ask.iter().any(|scope| scope == "offline_access"),
         scopes: lines(&ask).into_iter().chain(resources.iter().map(|uri| ScopeLine::custom(uri))).collect(),
         known: lines(&known),

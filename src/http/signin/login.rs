@@ -174,7 +174,7 @@ async fn show(
     login.chrome.sign_out = signed_in.map(|_| call.ctx.site.path("/logout"));
     login.client = Some(page::client_header(call, &pending.client).await?);
     login.csrf = form::token(&call.app, &call.ctx, binding);
-    login.flow = pending.handle.to_string();
+    login.flow = pending.handle.to_text(&call.app, &call.ctx);
     login.username = shown.username;
     login.remember_offered = call.ctx.realm.settings.sessions.remember_me != Span::default();
     login.remember_checked = shown.remember;
