@@ -105,6 +105,7 @@ pub async fn app_with(
         sealer,
         passwords,
         outbound: Arc::new(outbound),
+        repeats: Arc::default(),
     })
 }
 

@@ -23,6 +23,8 @@ pub struct Metrics {
     pub token_errors: IntCounterVec,
     /// Uses of refresh tokens, by result: `ok`, `retry`, `reuse`, `expired`, `refused`.
     pub refreshes: IntCounterVec,
+    /// Applications found to send a constant, by parameter: `code_challenge`, `nonce`.
+    pub repeated_values: IntCounterVec,
     /// Sign-in attempts, by realm, method, result and reason.
     pub sign_ins: IntCounterVec,
     /// Password jobs that wait.
@@ -51,6 +53,9 @@ pub struct Metrics {
     pub clock_jumps: IntCounter,
     /// Whether the clock is believed by what ends or deletes because time has passed: 1 or 0.
     pub clock_sure: IntGauge,
+    /// Statements sent to the database, by what they are for: `read`, `write`, `batch`, and `feed`, the
+    /// look for changes that goes on without anybody asking.
+    pub store_statements: IntCounterVec,
     /// Log lines lost because their writer was behind.
     pub log_dropped: IntCounter,
 }
@@ -94,6 +99,18 @@ impl Metrics {
                     histogram_opts("password_hash_duration_seconds", "Duration of one hash.", &hashes),
                     &["algorithm"],
                 ),
+            ),
+            repeated_values: counters(
+                r,
+                "repeated_values_total",
+                "Applications found to send the same value with every authorization request, by parameter.",
+                &["parameter"],
+            ),
+            store_statements: counters(
+                r,
+                "store_statements_total",
+                "Statements sent to the database by what they are for.",
+                &["for"],
             ),
             batch_size: histogram(r, "batch_operations", "Operations in one commit of the batched writer.", &sizes),
             batch_seconds: histogram(r, "batch_commit_duration_seconds", "Duration of one such commit.", &commits),

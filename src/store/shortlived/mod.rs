@@ -31,12 +31,22 @@ pub enum Kind {
     Logout,
     /// A one-time mark, such as a used form or hop.
     Once,
+    /// What the first of several sign-ins that cross in one browser drew for all of them.
+    Crossing,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 7] =
-        [Self::Flow, Self::Request, Self::Code, Self::Counter, Self::SetupForm, Self::Logout, Self::Once];
+    pub const ALL: [Self; 8] = [
+        Self::Flow,
+        Self::Request,
+        Self::Code,
+        Self::Counter,
+        Self::SetupForm,
+        Self::Logout,
+        Self::Once,
+        Self::Crossing,
+    ];
 
     /// The stored word.
     #[must_use]
@@ -49,6 +59,7 @@ impl Kind {
             Self::SetupForm => "setup_form",
             Self::Logout => "logout",
             Self::Once => "once",
+            Self::Crossing => "crossing",
         }
     }
 }

@@ -11,6 +11,7 @@ pub(crate) mod process;
 pub(crate) mod relying_party;
 pub(crate) mod rows;
 pub(crate) mod services;
+pub(crate) mod tls_host;
 pub(crate) mod token;
 pub(crate) mod visitor;
 pub(crate) mod webdriver;
