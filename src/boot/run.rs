@@ -57,10 +57,11 @@ async fn live(config: Config, access: &AccessLog) -> Result<(), Failure> {
     let mut signals =
         Signals::listen(config.dev).map_err(|error| Failure::Internal(format!("signals cannot be heard: {error}")))?;
     let app = Arc::new(build::app(config, build::Purpose::Serve).await?);
-    first::prepare(&app).await?;
-    // Complete sets of what ended before the first request: revocation never fails open.
+    // Complete sets of what ended before the first request: revocation never fails open. And the database's
+    // time before the first write: keys that seem to be born later sign nothing yet.
     crate::tasks::tail_changes::run_once(&app).await?;
     watch_time(&app);
+    first::prepare(&app).await?;
     let stop = CancellationToken::new();
     let stage = Arc::new(Stage::default());
     let tasks = background::start(&app, &stop);
