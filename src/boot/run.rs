@@ -172,8 +172,8 @@ async fn serve(
     listen::start(&door, &server.listen, cores, stop).map_err(Failure::Config)
 }
 
-/// What asks for the end: SIGTERM, SIGINT. SIGHUP asks daemons to read their settings again; there is
-/// nothing to be read again, and it ends nothing. In development it comes from a terminal that was closed,
+/// What asks for the end: SIGTERM, SIGINT. SIGHUP asks daemons to read their files again: the TLS certificate is,
+/// settings are not, and it ends nothing. In development it comes from a terminal that was closed,
 /// and nobody is left to stop the server.
 struct Signals {
     terminate: Signal,
@@ -201,7 +201,7 @@ impl Signals {
                     if self.hangup_ends {
                         return;
                     }
-                    tracing::info!("SIGHUP: settings are read at the start only, so nothing changes; restart to change them");
+                    tracing::info!("SIGHUP: the TLS certificate is read again; settings are read at the start only, restart to change them");
                 }
             }
         }
