@@ -65,6 +65,8 @@ pub enum Purpose {
     SetupLink = 14,
     /// A logout that waits for the person's word.
     Logout = 15,
+    /// Client secrets that sign, at rest.
+    SigningSecret = 16,
 }
 
 struct Derived {

@@ -14,6 +14,7 @@ use crate::store::Store;
 pub mod admin;
 pub mod authorize;
 pub mod client_auth;
+pub mod client_keys;
 pub mod discovery;
 pub mod error;
 pub mod introspect;
@@ -22,6 +23,7 @@ pub mod logout;
 pub mod origins;
 pub mod overdue;
 pub mod realm_file;
+pub mod replay;
 pub mod revoke;
 pub mod rotate_keys;
 pub mod session;
@@ -30,6 +32,7 @@ pub mod signin;
 pub mod token;
 pub mod userinfo;
 
+pub use client_keys::ClientKeys;
 pub use error::{Error, Fault};
 
 /// The handles that every use case works with.
@@ -51,4 +54,6 @@ pub struct App {
     pub passwords: PasswordGate,
     /// The guarded client.
     pub outbound: Arc<Outbound>,
+    /// Clients' own keys.
+    pub client_keys: ClientKeys,
 }

@@ -31,12 +31,22 @@ pub enum Kind {
     Logout,
     /// A one-time mark, such as a used form or hop.
     Once,
+    /// Ids of client assertions that were used, and since when this is remembered.
+    Assertion,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 7] =
-        [Self::Flow, Self::Request, Self::Code, Self::Counter, Self::SetupForm, Self::Logout, Self::Once];
+    pub const ALL: [Self; 8] = [
+        Self::Flow,
+        Self::Request,
+        Self::Code,
+        Self::Counter,
+        Self::SetupForm,
+        Self::Logout,
+        Self::Once,
+        Self::Assertion,
+    ];
 
     /// The stored word.
     #[must_use]
@@ -49,6 +59,7 @@ impl Kind {
             Self::SetupForm => "setup_form",
             Self::Logout => "logout",
             Self::Once => "once",
+            Self::Assertion => "assertion",
         }
     }
 }
@@ -79,6 +90,36 @@ pub struct Owner<'a> {
     pub id: &'a [u8],
     /// Only the newest so many are kept.
     pub cap: u32,
+}
+
+/// The id of something that may be used once.
+#[derive(Debug, Clone, Copy)]
+pub struct Mark<'a> {
+    /// Its realm.
+    pub realm: RealmId,
+    /// What it is.
+    pub kind: Kind,
+    /// Its key.
+    pub key: &'a [u8],
+    /// Whose memory it goes into.
+    pub owner: &'a [u8],
+    /// So many marks may one owner have at a time.
+    pub most: u32,
+    /// Until then it is remembered.
+    pub expires_at: Timestamp,
+    /// The request's moment.
+    pub now: Timestamp,
+}
+
+/// What became of a mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Marked {
+    /// Remembered, for the first time.
+    New,
+    /// It was there before.
+    Known,
+    /// Its owner's memory is full: nothing is forgotten to make room (`security-design` rule 15).
+    Full,
 }
 
 /// A change of a value that nobody else has changed meanwhile.
@@ -114,6 +155,9 @@ pub struct Versioned {
 pub trait ShortLived: Send + Sync {
     /// Keeps a value. `false`: the key is taken. With an owner, only the owner's newest `cap` values stay.
     async fn put(&self, put: Put<'_>) -> Result<bool, Error>;
+
+    /// Remembers an id that may be used once: of any number of callers one is told that it is new.
+    async fn mark(&self, mark: Mark<'_>) -> Result<Marked, Error>;
 
     /// The value.
     async fn get(&self, realm: RealmId, kind: Kind, key: &[u8], now: Timestamp) -> Result<Option<Vec<u8>>, Error>;
