@@ -2,7 +2,7 @@
 
 use crate::cli::Failure;
 use crate::domain::realm_file;
-use crate::service::App;
+use crate::service::{App, replay};
 use crate::service::realm_file::{self as files, Input, Mode};
 use crate::store::repo;
 
@@ -15,8 +15,12 @@ const MAIN: &str = "realm: main\n";
 /// # Errors
 /// When the store cannot do it.
 pub async fn prepare(app: &App) -> Result<(), Failure> {
-    let is_new = repo::realm::list(&app.store.read()).await?.is_empty();
-    if !is_new && !app.config.dev {
+    let realms = repo::realm::list(&app.store.read()).await?;
+    // Realms of a release that did not remember yet; new ones begin when they are made.
+    for realm in &realms {
+        replay::prepare(app, realm.id, app.clock.now()).await?;
+    }
+    if !realms.is_empty() && !app.config.dev {
         return Ok(());
     }
     let text = if app.config.dev {

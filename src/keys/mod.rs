@@ -1,6 +1,7 @@
 //! Signing keys (RFC 7515, RFC 7517, RFC 7518, RFC 8037): made, sealed, held as parsed signers,
 //! published as one ready body. A private key is opened only to make its signer and never leaves.
 
+mod foreign;
 mod generate;
 mod public;
 mod ring;
@@ -9,6 +10,7 @@ mod verdicts;
 
 use std::fmt;
 
+pub use foreign::{ForeignKeys, verify_with_secret};
 pub use generate::{NewKey, generate};
 pub use public::PublicKey;
 pub use ring::{KeyRing, KeySource, ReadyBody, VerifiedJws};

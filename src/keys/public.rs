@@ -18,7 +18,12 @@ impl PublicKey {
     /// Reads a public JWK for `alg`; `None` when it is none, or of another kind.
     #[must_use]
     pub fn from_jwk(jwk: &str, alg: Algorithm) -> Option<Self> {
-        let members: Map<String, Value> = serde_json::from_str(jwk).ok()?;
+        Self::from_members(&serde_json::from_str(jwk).ok()?, alg)
+    }
+
+    /// As [`Self::from_jwk`], of members that were read before.
+    #[must_use]
+    pub fn from_members(members: &Map<String, Value>, alg: Algorithm) -> Option<Self> {
         let text = |name: &str| members.get(name).and_then(Value::as_str);
         let is = |name: &str, value: &str| text(name) == Some(value);
         let parsed = match alg {

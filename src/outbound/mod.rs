@@ -6,6 +6,7 @@
 pub mod address;
 mod client;
 mod error;
+mod key_set;
 mod logo;
 mod tls;
 

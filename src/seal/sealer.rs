@@ -69,6 +69,8 @@ pub enum Purpose {
     Handover = 16,
     /// What sign-ins that cross in one browser share.
     Crossing = 17,
+    /// Client secrets that sign, at rest.
+    SigningSecret = 18,
 }
 
 struct Derived {

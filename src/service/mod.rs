@@ -15,6 +15,7 @@ use crate::store::Store;
 pub mod admin;
 pub mod authorize;
 pub mod client_auth;
+pub mod client_keys;
 pub mod discovery;
 pub mod error;
 pub mod introspect;
@@ -23,6 +24,7 @@ pub mod logout;
 pub mod origins;
 pub mod overdue;
 pub mod realm_file;
+pub mod replay;
 pub mod revoke;
 pub mod rotate_keys;
 pub mod session;
@@ -31,6 +33,7 @@ pub mod signin;
 pub mod token;
 pub mod userinfo;
 
+pub use client_keys::ClientKeys;
 pub use error::{Error, Fault};
 
 /// The handles that every use case works with.
@@ -54,4 +57,6 @@ pub struct App {
     pub outbound: Arc<Outbound>,
     /// What applications sent lately, to notice constants.
     pub repeats: Arc<Repeats>,
+    /// Clients' own keys.
+    pub client_keys: ClientKeys,
 }

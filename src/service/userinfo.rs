@@ -1,22 +1,37 @@
-//! Userinfo (OpenID Connect Core 5.3): the claims of the scopes that the token carries.
+//! Userinfo (OpenID Connect Core 5.3): the claims of the scopes that the token carries, signed for a client
+//! that registered it so.
 
 use crate::context::Ctx;
 use crate::domain::protocol::access_token;
-use crate::domain::protocol::claims::{ClaimFacts, UserinfoClaims};
+use crate::domain::protocol::claims::{ClaimFacts, SignedUserinfo, UserinfoClaims};
 use crate::domain::protocol::refusal::OauthCode;
-use crate::service::token::inspect;
+use crate::service::token::{inspect, mint};
 use crate::service::{App, Error};
 
-/// The body for a token.
+/// An answer in the form that the client registered.
+#[derive(Debug)]
+pub enum Userinfo {
+    /// A JSON object.
+    Plain(Vec<u8>),
+    /// A JWT.
+    Signed(String),
+}
+
+/// The answer for a token.
 ///
 /// # Errors
 /// `invalid_token` or `insufficient_scope`.
-pub async fn answer(app: &App, ctx: &Ctx, token: &str) -> Result<Vec<u8>, Error> {
+pub async fn answer(app: &App, ctx: &Ctx, token: &str) -> Result<Userinfo, Error> {
     let live = inspect::live(app, ctx, token).await?;
     access_token::check_for_userinfo(&live.token, &ctx.site.issuer)?;
     let Some(person) = &live.person else {
         return Err(Error::refused(OauthCode::InsufficientScope, "no_person", "this token is about no person"));
     };
     let facts = ClaimFacts { user: &person.user, roles: &person.effective.roles, groups: &person.effective.groups };
-    Ok(UserinfoClaims::new(&facts, &live.token.scope).to_bytes())
+    let claims = UserinfoClaims::new(&facts, &live.token.scope);
+    let Some(alg) = live.client.metadata.userinfo_signed_response_alg else {
+        return Ok(Userinfo::Plain(claims.to_bytes()));
+    };
+    let signed = SignedUserinfo { iss: &ctx.site.issuer, aud: &live.client.client_id, claims };
+    Ok(Userinfo::Signed(mint::signed(app, ctx, alg, SignedUserinfo::TYP, &signed.to_bytes()).await?))
 }

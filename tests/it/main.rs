@@ -27,6 +27,8 @@ mod architecture;
 #[cfg(test)]
 mod authorize;
 #[cfg(test)]
+mod client_assertion;
+#[cfg(test)]
 mod client_auth;
 #[cfg(test)]
 mod client_credentials;

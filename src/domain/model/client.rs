@@ -1,9 +1,10 @@
 //! A client: a relying party or a program, with the metadata names of RFC 7591 section 2.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::ids::{ClientKey, ClientSecretId, RealmId};
-use super::key::Algorithm;
+use super::key::{Algorithm, ClientAlgorithm};
 use super::secret::SecretHash;
 use super::timestamp::Timestamp;
 
@@ -22,7 +23,7 @@ pub struct Client {
     pub created_at: Timestamp,
     /// Everything that was registered.
     pub metadata: ClientMetadata,
-    /// Live secrets, newest first, at most two. Only their hashes.
+    /// Live secrets, newest first, at most two.
     pub secrets: Vec<ClientSecret>,
 }
 
@@ -50,6 +51,12 @@ pub struct ClientMetadata {
     pub web_origins: Vec<String>,
     /// The one way this client proves itself.
     pub token_endpoint_auth_method: AuthMethod,
+    /// The one algorithm of its assertions; any that fits the method when absent.
+    pub token_endpoint_auth_signing_alg: Option<ClientAlgorithm>,
+    /// Its public keys, as a JWK set of bare public members; never beside `jwks_uri`.
+    pub jwks: Option<Value>,
+    /// Where its public keys are fetched.
+    pub jwks_uri: Option<String>,
     /// Grants it may use.
     pub grant_types: Vec<GrantType>,
     /// Response types it may ask for.
@@ -64,6 +71,8 @@ pub struct ClientMetadata {
     pub require_pkce: Option<bool>,
     /// Algorithm of its ID tokens; the realm's default when absent.
     pub id_token_signed_response_alg: Option<Algorithm>,
+    /// Algorithm of its signed userinfo; plain JSON when absent.
+    pub userinfo_signed_response_alg: Option<Algorithm>,
     /// Assumed `max_age` in seconds.
     pub default_max_age: Option<u64>,
     /// Assumed `acr_values`.
@@ -89,6 +98,9 @@ impl Default for ClientMetadata {
             post_logout_redirect_uris: Vec::new(),
             web_origins: Vec::new(),
             token_endpoint_auth_method: AuthMethod::ClientSecretBasic,
+            token_endpoint_auth_signing_alg: None,
+            jwks: None,
+            jwks_uri: None,
             grant_types: vec![GrantType::AuthorizationCode],
             response_types: vec![ResponseType::Code],
             scope: "openid".to_owned(),
@@ -96,6 +108,7 @@ impl Default for ClientMetadata {
             access_token_format: AccessTokenFormat::Jwt,
             require_pkce: None,
             id_token_signed_response_alg: None,
+            userinfo_signed_response_alg: None,
             default_max_age: None,
             default_acr_values: Vec::new(),
             require_auth_time: false,
@@ -125,6 +138,11 @@ impl Client {
         self.metadata.token_endpoint_auth_method == AuthMethod::None
     }
 
+    /// The secrets that count at `now`.
+    pub fn live_secrets(&self, now: Timestamp) -> impl Iterator<Item = &ClientSecret> {
+        self.secrets.iter().filter(move |known| known.expires_at.is_none_or(|at| now < at))
+    }
+
     /// Whether it was registered for the grant.
     #[must_use]
     pub fn has_grant(&self, grant: GrantType) -> bool {
@@ -142,11 +160,25 @@ pub enum AuthMethod {
     ClientSecretBasic,
     /// In the form body (RFC 6749 section 2.3.1).
     ClientSecretPost,
+    /// An assertion signed with the secret (OpenID Connect Core 9).
+    ClientSecretJwt,
+    /// An assertion signed with a key of the client's own (OpenID Connect Core 9, RFC 7523).
+    PrivateKeyJwt,
 }
 
 impl AuthMethod {
     /// Every method built, in the order of discovery.
-    pub const ALL: [Self; 3] = [Self::ClientSecretBasic, Self::ClientSecretPost, Self::None];
+    pub const ALL: [Self; 5] =
+        [Self::ClientSecretBasic, Self::ClientSecretPost, Self::ClientSecretJwt, Self::PrivateKeyJwt, Self::None];
+
+    /// Whether the client proves itself by a secret that we gave it or that it shares with us.
+    #[must_use]
+    pub const fn has_secret(self) -> bool {
+        match self {
+            Self::ClientSecretBasic | Self::ClientSecretPost | Self::ClientSecretJwt => true,
+            Self::None | Self::PrivateKeyJwt => false,
+        }
+    }
 
     /// The registered name.
     #[must_use]
@@ -155,6 +187,8 @@ impl AuthMethod {
             Self::None => "none",
             Self::ClientSecretBasic => "client_secret_basic",
             Self::ClientSecretPost => "client_secret_post",
+            Self::ClientSecretJwt => "client_secret_jwt",
+            Self::PrivateKeyJwt => "private_key_jwt",
         }
     }
 }
@@ -220,13 +254,16 @@ pub enum AccessTokenFormat {
     Opaque,
 }
 
-/// A live secret: only its HMAC-SHA-256 under a key derived from the master key.
+/// A live secret: its HMAC-SHA-256 under a key derived from the master key. The secret itself rests, sealed,
+/// only where the client signs with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientSecret {
     /// Its row.
     pub id: ClientSecretId,
     /// What is compared.
     pub hash: SecretHash,
+    /// The secret itself, sealed; only for `client_secret_jwt`.
+    pub sealed: Option<Vec<u8>>,
     /// When it was set.
     pub created_at: Timestamp,
     /// After this it no longer counts; `None` = until replaced.

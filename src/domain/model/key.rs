@@ -1,4 +1,4 @@
-//! Signing keys and their phases.
+//! Signing keys and their phases, and the algorithms of ours and of clients.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +30,53 @@ impl Algorithm {
             Self::PS256 => "PS256",
             Self::ES256 => "ES256",
             Self::EdDSA => "EdDSA",
+        }
+    }
+
+    /// Reads the registered name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|alg| alg.as_str() == name)
+    }
+}
+
+/// How a client signs what it sends: with a key of its own, or with its secret (RFC 7518 section 3.1, RFC 8037).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ClientAlgorithm {
+    /// RSASSA-PKCS1-v1_5 with SHA-256.
+    RS256,
+    /// RSASSA-PSS with SHA-256.
+    PS256,
+    /// ECDSA on P-256 with SHA-256.
+    ES256,
+    /// Ed25519.
+    EdDSA,
+    /// HMAC with SHA-256 under the client's secret.
+    HS256,
+}
+
+impl ClientAlgorithm {
+    /// Every algorithm built, in the order of discovery.
+    pub const ALL: [Self; 5] = [Self::RS256, Self::PS256, Self::ES256, Self::EdDSA, Self::HS256];
+
+    /// The algorithm of the key pair; `None` where the secret signs.
+    #[must_use]
+    pub const fn key(self) -> Option<Algorithm> {
+        match self {
+            Self::RS256 => Some(Algorithm::RS256),
+            Self::PS256 => Some(Algorithm::PS256),
+            Self::ES256 => Some(Algorithm::ES256),
+            Self::EdDSA => Some(Algorithm::EdDSA),
+            Self::HS256 => None,
+        }
+    }
+
+    /// The registered name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self.key() {
+            Some(alg) => alg.as_str(),
+            None => "HS256",
         }
     }
 

@@ -1,4 +1,4 @@
-//! Claims about a person by scope, for userinfo: OpenID Connect Core sections 5.1, 5.3 and 5.4.
+//! Claims about a person by scope, for userinfo, plain or signed: OpenID Connect Core sections 5.1, 5.3 and 5.4.
 //!
 //! Each claim has its JSON type, an absent or blank one is left out, nothing is made up but the full
 //! name, which is composed of given and family name.
@@ -153,6 +153,29 @@ impl<'a> UserinfoClaims<'a> {
     }
 
     /// The body.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+}
+
+/// Signed userinfo (OpenID Connect Core 5.3.2): the same claims, with whom they come from and whom they are for.
+#[derive(Debug, Serialize)]
+pub struct SignedUserinfo<'a> {
+    /// The issuer.
+    pub iss: &'a str,
+    /// The `client_id`.
+    pub aud: &'a str,
+    /// The claims of the plain answer.
+    #[serde(flatten)]
+    pub claims: UserinfoClaims<'a>,
+}
+
+impl SignedUserinfo<'_> {
+    /// `typ` of its header.
+    pub const TYP: &'static str = "JWT";
+
+    /// The payload.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()

@@ -1,7 +1,8 @@
-//! Client authentication: RFC 6749 sections 2.3, 2.3.1, 3.2.1 and 5.2 with appendix B, RFC 7617.
+//! Client authentication: RFC 6749 sections 2.3, 2.3.1, 3.2.1 and 5.2 with appendix B, RFC 7617; assertions
+//! are judged in [`super::client_assertion`].
 //!
-//! [`present`] reads what a request brings, [`check`] compares it with what was registered: exactly
-//! one method, the registered one, and a secret that is live. Neither tells an unknown client from a
+//! [`present`] reads what a request brings, [`check_method`] and [`check_secret`] compare it with what was
+//! registered: exactly one method, the registered one, and a secret that is live. Neither tells an unknown client from a
 //! wrong secret; only the refusal's `reason`, which is never sent, does.
 
 use std::borrow::Cow;
@@ -10,6 +11,7 @@ use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
+use super::client_assertion::{self, ASSERTION_TYPE, ClientAssertion};
 use super::refusal::{OauthCode, Refusal};
 use crate::model::client::{AuthMethod, Client, ClientSecret};
 use crate::model::secret::Secret;
@@ -42,18 +44,29 @@ pub struct BodyCredentials<'a> {
 
 /// Who the caller says it is, and by which method it proves it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Presented {
+pub struct Presented<'a> {
     /// The public `client_id`.
     pub client_id: String,
     /// The method that was used.
     pub method: AuthMethod,
     /// The secret, for the two methods that have one.
     pub secret: Option<Secret>,
+    /// The assertion, for the two methods that are one.
+    pub assertion: Option<ClientAssertion<'a>>,
 }
 
-/// The refusal for a `client_id` that the realm does not know; in words the same as for a wrong secret.
-#[must_use]
-pub const fn unknown_client() -> Refusal {
+impl Presented<'_> {
+    /// The refusal for a `client_id` that the realm does not know; in words the same as for a wrong proof.
+    #[must_use]
+    pub const fn unknown_client(&self) -> Refusal {
+        match self.assertion {
+            Some(_) => client_assertion::unproven("client_unknown"),
+            None => unknown_client(),
+        }
+    }
+}
+
+const fn unknown_client() -> Refusal {
     failed("client_unknown")
 }
 
@@ -70,7 +83,7 @@ const fn two_methods() -> Refusal {
 }
 
 /// Reads the credentials of a request from all its `Authorization` header values and its body.
-pub fn present(authorization: &[&str], body: &BodyCredentials<'_>) -> Result<Presented, Refusal> {
+pub fn present<'a>(authorization: &[&str], body: &BodyCredentials<'a>) -> Result<Presented<'a>, Refusal> {
     let filled = |field: Option<&'_ str>| field.is_some_and(|value| !value.is_empty());
     let has_assertion = filled(body.client_assertion) || filled(body.client_assertion_type);
     let body_id = body.client_id.filter(|id| !id.is_empty());
@@ -85,7 +98,8 @@ pub fn present(authorization: &[&str], body: &BodyCredentials<'_>) -> Result<Pre
             if body_id.is_some_and(|id| id != client_id) {
                 return Err(failed("client_mixed_identities"));
             }
-            return Ok(Presented { client_id, method: AuthMethod::ClientSecretBasic, secret: Some(secret) });
+            let method = AuthMethod::ClientSecretBasic;
+            return Ok(Presented { client_id, method, secret: Some(secret), assertion: None });
         }
         _ => {
             return Err(Refusal::new(
@@ -96,15 +110,7 @@ pub fn present(authorization: &[&str], body: &BodyCredentials<'_>) -> Result<Pre
         }
     }
     if has_assertion {
-        return Err(if body_secret.is_some() {
-            two_methods()
-        } else {
-            Refusal::new(
-                OauthCode::InvalidClient,
-                "client_method_unsupported",
-                "client assertions are not supported by this provider",
-            )
-        });
+        return if body_secret.is_some() { Err(two_methods()) } else { asserted(body, body_id) };
     }
     let Some(id) = body_id else {
         return Err(Refusal::new(
@@ -117,7 +123,31 @@ pub fn present(authorization: &[&str], body: &BodyCredentials<'_>) -> Result<Pre
         return Err(failed("client_unknown"));
     }
     let method = if body_secret.is_some() { AuthMethod::ClientSecretPost } else { AuthMethod::None };
-    Ok(Presented { client_id: id.to_owned(), method, secret: body_secret.map(Secret::from) })
+    Ok(Presented { client_id: id.to_owned(), method, secret: body_secret.map(Secret::from), assertion: None })
+}
+
+/// An assertion names its client; a `client_id` beside it may only say the same (RFC 7521 section 4.2).
+fn asserted<'a>(body: &BodyCredentials<'a>, body_id: Option<&str>) -> Result<Presented<'a>, Refusal> {
+    if body.client_assertion_type != Some(ASSERTION_TYPE) {
+        return Err(Refusal::with(
+            OauthCode::InvalidClient,
+            "assertion_type",
+            &format!("client_assertion_type must be {ASSERTION_TYPE}"),
+        ));
+    }
+    let Some(text) = body.client_assertion.filter(|text| !text.is_empty()) else {
+        return Err(Refusal::new(
+            OauthCode::InvalidClient,
+            "assertion_missing",
+            "client_assertion_type is sent without client_assertion",
+        ));
+    };
+    let assertion = client_assertion::parse(text)?;
+    if body_id.is_some_and(|id| id != assertion.client_id) {
+        return Err(failed("client_mixed_identities"));
+    }
+    let (client_id, method) = (assertion.client_id.clone(), assertion.method());
+    Ok(Presented { client_id, method, secret: None, assertion: Some(assertion) })
 }
 
 /// The Basic header: base64 of form-encoded id, colon, form-encoded secret (RFC 6749 section 2.3.1).
@@ -175,37 +205,40 @@ fn form_decode(bytes: &[u8]) -> Option<String> {
     String::from_utf8(out).ok()
 }
 
-/// Compares what was presented with what was registered. `compare` hashes and compares in constant
-/// time; every live secret is tried, so that the time does not tell which one fits.
-pub fn check(
-    client: &Client,
-    presented: &Presented,
-    compare: impl Fn(&ClientSecret, &Secret) -> bool,
-    now: Timestamp,
-) -> Result<(), Refusal> {
+/// Whether the method is the one that was registered.
+pub fn check_method(client: &Client, presented: &Presented<'_>) -> Result<(), Refusal> {
     let registered = client.metadata.token_endpoint_auth_method;
     if client.client_id != presented.client_id {
         return Err(failed("client_mixed_identities"));
     }
-    if registered != presented.method {
-        return Err(Refusal {
-            code: OauthCode::InvalidClient,
-            description: Cow::Borrowed(match registered {
-                AuthMethod::None => {
-                    "client authentication failed: this client is registered as public, without a secret"
-                }
-                AuthMethod::ClientSecretBasic => {
-                    "client authentication failed: registered method is client_secret_basic"
-                }
-                AuthMethod::ClientSecretPost => "client authentication failed: registered method is client_secret_post",
-            }),
-            reason: "client_method_wrong",
-        });
+    if registered == presented.method {
+        return Ok(());
     }
-    if registered != AuthMethod::None {
+    Err(Refusal {
+        code: OauthCode::InvalidClient,
+        description: Cow::Borrowed(match registered {
+            AuthMethod::None => "client authentication failed: this client is registered as public, without a secret",
+            AuthMethod::ClientSecretBasic => "client authentication failed: registered method is client_secret_basic",
+            AuthMethod::ClientSecretPost => "client authentication failed: registered method is client_secret_post",
+            AuthMethod::ClientSecretJwt => "client authentication failed: registered method is client_secret_jwt",
+            AuthMethod::PrivateKeyJwt => "client authentication failed: registered method is private_key_jwt",
+        }),
+        reason: "client_method_wrong",
+    })
+}
+
+/// Compares the secret with those that are live, or finds that a public client needs none. `compare` hashes
+/// and compares in constant time; every live secret is tried, so that the time does not tell which one fits.
+pub fn check_secret(
+    client: &Client,
+    presented: &Presented<'_>,
+    compare: impl Fn(&ClientSecret, &Secret) -> bool,
+    now: Timestamp,
+) -> Result<(), Refusal> {
+    if presented.method != AuthMethod::None {
         let secret = presented.secret.as_ref().filter(|secret| !secret.is_empty());
         let secret = secret.ok_or_else(|| failed("client_secret_missing"))?;
-        let live = client.secrets.iter().filter(|known| known.expires_at.is_none_or(|at| now < at));
+        let live = client.live_secrets(now);
         let (count, fits) = live.fold((0, false), |(count, fits), known| (count + 1, compare(known, secret) | fits));
         if !fits {
             return Err(failed(if count == 0 { "client_has_no_secret" } else { "client_secret_wrong" }));

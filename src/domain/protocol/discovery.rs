@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::claims::SUPPORTED;
 use super::scope::STANDARD;
 use crate::model::client::{AuthMethod, GrantType};
-use crate::model::key::Algorithm;
+use crate::model::key::{Algorithm, ClientAlgorithm};
 use crate::model::realm::Realm;
 
 /// The address of a realm's OpenID Connect metadata.
@@ -51,9 +51,13 @@ pub struct Metadata {
     acr_values_supported: [&'static str; 1],
     subject_types_supported: [&'static str; 1],
     id_token_signing_alg_values_supported: Vec<&'static str>,
+    userinfo_signing_alg_values_supported: Vec<&'static str>,
     token_endpoint_auth_methods_supported: Vec<&'static str>,
+    token_endpoint_auth_signing_alg_values_supported: Vec<&'static str>,
     introspection_endpoint_auth_methods_supported: Vec<&'static str>,
+    introspection_endpoint_auth_signing_alg_values_supported: Vec<&'static str>,
     revocation_endpoint_auth_methods_supported: Vec<&'static str>,
+    revocation_endpoint_auth_signing_alg_values_supported: Vec<&'static str>,
     code_challenge_methods_supported: [&'static str; 1],
     display_values_supported: [&'static str; 1],
     prompt_values_supported: [&'static str; 3],
@@ -72,6 +76,7 @@ impl Metadata {
     pub fn new(issuer: &str, realm: &Realm, algorithms: &[Algorithm]) -> Self {
         let at = |path: &str| format!("{}{path}", bare(issuer));
         let methods = |all: &[AuthMethod]| all.iter().map(|method| method.as_str()).collect::<Vec<_>>();
+        let assertions = || ClientAlgorithm::ALL.iter().map(|alg| alg.as_str()).collect::<Vec<_>>();
         let confidential: Vec<AuthMethod> =
             AuthMethod::ALL.into_iter().filter(|method| *method != AuthMethod::None).collect();
         Self {
@@ -90,9 +95,13 @@ impl Metadata {
             acr_values_supported: ["aal1"],
             subject_types_supported: ["public"],
             id_token_signing_alg_values_supported: algorithms.iter().map(|alg| alg.as_str()).collect(),
+            userinfo_signing_alg_values_supported: algorithms.iter().map(|alg| alg.as_str()).collect(),
             token_endpoint_auth_methods_supported: methods(&AuthMethod::ALL),
+            token_endpoint_auth_signing_alg_values_supported: assertions(),
             introspection_endpoint_auth_methods_supported: methods(&confidential),
+            introspection_endpoint_auth_signing_alg_values_supported: assertions(),
             revocation_endpoint_auth_methods_supported: methods(&AuthMethod::ALL),
+            revocation_endpoint_auth_signing_alg_values_supported: assertions(),
             code_challenge_methods_supported: ["S256"],
             display_values_supported: ["page"],
             prompt_values_supported: ["none", "login", "consent"],
@@ -153,8 +162,19 @@ mod tests {
             ("acr_values_supported", json!(["aal1"])),
             ("prompt_values_supported", json!(["none", "login", "consent"])),
             ("ui_locales_supported", json!(["en", "de"])),
-            ("token_endpoint_auth_methods_supported", json!(["client_secret_basic", "client_secret_post", "none"])),
-            ("introspection_endpoint_auth_methods_supported", json!(["client_secret_basic", "client_secret_post"])),
+            ("userinfo_signing_alg_values_supported", json!(["RS256", "EdDSA"])),
+            (
+                "token_endpoint_auth_methods_supported",
+                json!(["client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt", "none"]),
+            ),
+            (
+                "introspection_endpoint_auth_methods_supported",
+                json!(["client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt"]),
+            ),
+            (
+                "token_endpoint_auth_signing_alg_values_supported",
+                json!(["RS256", "PS256", "ES256", "EdDSA", "HS256"]),
+            ),
             ("authorization_response_iss_parameter_supported", json!(true)),
             ("request_parameter_supported", json!(false)),
             ("request_uri_parameter_supported", json!(false)),

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Map, Value};
 
 /// Members of private and symmetric keys (RFC 7518 section 6).
-const PRIVATE: [&str; 8] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
+pub(super) const PRIVATE: [&str; 8] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 
 /// A stored key that must not or cannot be published.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,14 +3,18 @@
 pub mod access_token;
 pub mod authorize;
 pub mod claims;
+pub mod client_assertion;
 pub mod client_auth;
 pub mod discovery;
+pub mod foreign_jwks;
+pub mod foreign_jws;
 pub mod id_token;
 pub mod introspection;
 mod json;
 pub mod jwks;
 pub mod jwt;
 pub mod key_schedule;
+pub mod key_set_age;
 pub mod logout;
 pub mod may_receive;
 pub mod opaque_token;

@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use super::declared::{DeclaredClient, DeclaredClientSecret};
 use super::fault::{Faults, shown};
 use super::fields::{Check, Field, Form, boolean, entries, overlay, text};
@@ -13,10 +15,12 @@ use super::text as check;
 use super::users::{encrypted, secret_ref};
 use crate::model::client::{AuthMethod, ClientMetadata, GrantType};
 use crate::model::secret::Secret;
-use crate::protocol::redirect_uri;
+use crate::protocol::{foreign_jwks, redirect_uri};
 
-const AUTH_METHODS: &[&str] = &["client_secret_basic", "client_secret_post", "none"];
+const AUTH_METHODS: &[&str] =
+    &["client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt", "none"];
 const ALGORITHMS: &[&str] = &["RS256", "PS256", "ES256", "EdDSA"];
+const ASSERTION_ALGORITHMS: &[&str] = &["RS256", "PS256", "ES256", "EdDSA", "HS256"];
 
 const TABLE: &[Field] = &[
     Field::new("client_id", Form::Own),
@@ -35,6 +39,9 @@ const TABLE: &[Field] = &[
     Field::new("post_logout_redirect_uris", Form::Each(uri, 100)),
     Field::new("web_origins", Form::Each(check::origin, 100)),
     Field::new("token_endpoint_auth_method", Form::Word(AUTH_METHODS)),
+    Field::new("token_endpoint_auth_signing_alg", Form::Word(ASSERTION_ALGORITHMS)),
+    Field::new("jwks", Form::Json(jwks)),
+    Field::new("jwks_uri", Form::Checked(jwks_uri)),
     Field::new("grant_types", Form::Each(grant_type, 10)),
     Field::new("response_types", Form::Each(response_type, 1)),
     Field::new("scope", Form::Checked(check::scope)),
@@ -42,13 +49,12 @@ const TABLE: &[Field] = &[
     Field::new("access_token_format", Form::Word(&["jwt", "opaque"])),
     Field::new("require_pkce", Form::Bool),
     Field::new("id_token_signed_response_alg", Form::Word(ALGORITHMS)),
+    Field::new("userinfo_signed_response_alg", Form::Word(ALGORITHMS)),
     Field::new("default_max_age", Form::Whole(0, 31_536_000)),
     Field::new("default_acr_values", Form::Each(acr, 4)),
     Field::new("require_auth_time", Form::Bool),
     Field::new("resources", Form::Each(check::resource, 100)),
     Field::new("service_account_roles", Form::Each(check::name, 1_000)),
-    Field::new("jwks", Form::Not("clients that sign are not built yet")),
-    Field::new("jwks_uri", Form::Not("clients that sign are not built yet")),
 ];
 
 fn uri(text: &str) -> Result<String, String> {
@@ -56,6 +62,26 @@ fn uri(text: &str) -> Result<String, String> {
         return Err("an address of 1 to 2048 characters".to_owned());
     }
     Ok(text.to_owned())
+}
+
+/// Public keys, kept in one form. A private key that came along is told, never kept.
+fn jwks(value: &Value) -> Result<Value, String> {
+    let set = foreign_jwks::read(value).map_err(|fault| fault.to_string())?;
+    if set.has_private {
+        return Err("holds a private key; register the public members only, and replace this key".to_owned());
+    }
+    if set.keys.is_empty() {
+        return Err("holds no key for signatures: RSA of 2048 bits or more, EC P-256 or OKP Ed25519".to_owned());
+    }
+    Ok(set.to_value())
+}
+
+/// Where keys are fetched: https alone, since whoever answers there can be the client.
+fn jwks_uri(text: &str) -> Result<String, String> {
+    if !text.starts_with("https://") || text.contains('#') {
+        return Err(format!("{} must begin with https:// and have no fragment", shown(text)));
+    }
+    check::https(text)
 }
 
 fn grant_type(text: &str) -> Result<String, String> {
@@ -181,6 +207,7 @@ pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
     if code && client.response_types.is_empty() {
         list.push(Crossed::new(&["response_types", "grant_types"], "authorization_code needs the response type code"));
     }
+    list.extend(crossed_keys(client));
     if public && client.require_pkce == Some(false) {
         list.push(Crossed::new(
             &["require_pkce", "token_endpoint_auth_method"],
@@ -191,6 +218,42 @@ pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
         list.push(Crossed::new(
             &["service_account_roles", "grant_types"],
             "service_account_roles need the grant client_credentials",
+        ));
+    }
+    list
+}
+
+/// What is wrong with a client's ways to sign (OpenID Connect Dynamic Registration 2).
+fn crossed_keys(client: &ClientMetadata) -> Vec<Crossed> {
+    let mut list = Vec::new();
+    let method = client.token_endpoint_auth_method;
+    if client.jwks.is_some() && client.jwks_uri.is_some() {
+        list.push(Crossed::new(&["jwks_uri", "jwks"], "write jwks or jwks_uri, not both (RFC 7591 section 2)"));
+    }
+    if method == AuthMethod::PrivateKeyJwt && client.jwks.is_none() && client.jwks_uri.is_none() {
+        list.push(Crossed::new(
+            &["token_endpoint_auth_method", "jwks", "jwks_uri"],
+            "private_key_jwt needs the client's public keys: jwks or jwks_uri",
+        ));
+    }
+    let Some(alg) = client.token_endpoint_auth_signing_alg else { return list };
+    let fits = match method {
+        AuthMethod::PrivateKeyJwt => alg.key().is_some(),
+        AuthMethod::ClientSecretJwt => alg.key().is_none(),
+        AuthMethod::None | AuthMethod::ClientSecretBasic | AuthMethod::ClientSecretPost => false,
+    };
+    if !fits {
+        list.push(Crossed::new(
+            &["token_endpoint_auth_signing_alg", "token_endpoint_auth_method"],
+            format!("{} does not go with {}", alg.as_str(), method.as_str()),
+        ));
+    }
+    if let (true, Some(key), Some(jwks)) = (fits, alg.key(), &client.jwks)
+        && foreign_jwks::read(jwks).is_ok_and(|set| set.candidates(key, None).is_empty())
+    {
+        list.push(Crossed::new(
+            &["jwks", "token_endpoint_auth_signing_alg"],
+            format!("none of the keys is for {}", alg.as_str()),
         ));
     }
     list

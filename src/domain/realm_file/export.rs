@@ -9,9 +9,8 @@ use serde_json::Value;
 use super::declared::RoleRef;
 use super::stored::{Names, StoredRealm, StoredUser};
 use super::write::Out;
-use crate::model::client::{Client, ClientMetadata};
+use crate::model::client::{Client, ClientMetadata, ClientSecret};
 use crate::model::realm::RealmSettings;
-use crate::model::secret::SecretHash;
 use crate::model::user::StandardClaims;
 
 /// Encrypts what `export --with-secrets` adds.
@@ -19,7 +18,7 @@ pub trait ExportedSecrets {
     /// A user's PHC string, as `dwx1:…`.
     fn password(&self, user: &StoredUser, phc: &str) -> String;
     /// A client's newest live secret, as `dwx1:…`.
-    fn client_secret(&self, client: &Client, hash: &SecretHash) -> String;
+    fn client_secret(&self, client: &Client, secret: &ClientSecret) -> String;
 }
 
 /// Client fields that are written even where they equal the default: what a client is.
@@ -164,8 +163,9 @@ fn clients(stored: &StoredRealm, secrets: Option<&dyn ExportedSecrets>) -> BTree
         if !client.enabled {
             fields.push(("enabled".to_owned(), Out::Raw("false".to_owned())));
         }
-        if let (Some(secrets), Some(newest), false) = (secrets, client.secrets.first(), client.is_public()) {
-            let text = secrets.client_secret(client, &newest.hash);
+        let has_secret = client.metadata.token_endpoint_auth_method.has_secret();
+        if let (Some(secrets), Some(newest), true) = (secrets, client.secrets.first(), has_secret) {
+            let text = secrets.client_secret(client, newest);
             fields.push(("client_secret_encrypted".to_owned(), Out::Text(text)));
         }
         fields.extend(differing(&client.metadata, &ClientMetadata::default(), &ALWAYS));

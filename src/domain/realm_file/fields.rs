@@ -40,6 +40,8 @@ pub(super) enum Form {
     Checked(Check),
     /// A list of at most so many different texts, each checked.
     Each(Check, usize),
+    /// A document of JSON with a check of its own: its normal form, or what is allowed.
+    Json(fn(&Value) -> Result<Value, String>),
     /// A mapping with a table of its own.
     Map(&'static [Field]),
     /// Read by the object's own file.
@@ -133,6 +135,10 @@ fn value(node: &Node, form: &Form, field: &str, faults: &mut Faults) -> Option<V
             let Form::Each(check, most) = *form else { return None };
             return texts(node, check, most, field, faults).map(|list| list.items.into());
         }
+        Kind::Map(_) if matches!(form, Form::Json(_)) => {
+            let Form::Json(check) = *form else { return None };
+            return check(&json(node)).map_err(|message| faults.add(node.line, field, message)).ok();
+        }
         Kind::List(_) | Kind::Map(_) => {
             faults.add(node.line, field, format!("expected {}, found {}", expected(form), node.what()));
             return None;
@@ -147,7 +153,7 @@ fn value(node: &Node, form: &Form, field: &str, faults: &mut Faults) -> Option<V
         Form::Whole(least, most) => whole(text, plain, *least, *most).map(Value::from),
         Form::Number(allowed) => number(text, allowed).map(Value::from),
         Form::Word(words) => word(text, words).map(Value::from),
-        Form::Each(..) | Form::Map(_) | Form::Own | Form::Not(_) => {
+        Form::Each(..) | Form::Json(_) | Form::Map(_) | Form::Own | Form::Not(_) => {
             Err(format!("expected {}, found a single value", expected(form)))
         }
     };
@@ -163,7 +169,19 @@ fn expected(form: &Form) -> String {
         Form::Number(allowed) => format!("one of {}", list(allowed)),
         Form::Word(words) => format!("one of {}", words.join(", ")),
         Form::Each(..) => "a list such as [a, b]".to_owned(),
-        Form::Map(_) | Form::Own | Form::Not(_) => "a mapping of fields".to_owned(),
+        Form::Json(_) | Form::Map(_) | Form::Own | Form::Not(_) => "a mapping of fields".to_owned(),
+    }
+}
+
+/// A tree as JSON. Scalars stay the text that was written: what is read here is made of texts.
+fn json(node: &Node) -> Value {
+    match &node.kind {
+        Kind::Null => Value::Null,
+        Kind::Text { text, .. } => Value::from(text.as_str()),
+        Kind::List(nodes) => nodes.iter().map(json).collect(),
+        Kind::Map(entries) => {
+            Value::Object(entries.iter().map(|entry| (entry.key.clone(), json(&entry.value))).collect())
+        }
     }
 }
 

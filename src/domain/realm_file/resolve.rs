@@ -5,7 +5,7 @@ use super::declared::{DeclaredClientSecret, DeclaredPassword, DeclaredRealm, Sec
 use super::fault::{Fault, Faults};
 use super::text::client_secret;
 use super::users::{password_value, phc};
-use crate::model::secret::{Secret, SecretHash};
+use crate::model::secret::Secret;
 
 /// Finds and opens secrets; an error says what is wrong, never the secret.
 pub trait SecretSource {
@@ -13,8 +13,9 @@ pub trait SecretSource {
     fn find(&mut self, at: &SecretRef) -> Result<Secret, String>;
     /// A user's PHC string as `export --with-secrets` wrote it.
     fn open_password(&mut self, realm: &str, username: &str, text: &str) -> Result<Secret, String>;
-    /// The stored form of a client's secret as `export --with-secrets` wrote it.
-    fn open_client_secret(&mut self, realm: &str, client_id: &str, text: &str) -> Result<SecretHash, String>;
+    /// A client's secret as `export --with-secrets` wrote it: its stored hash, or itself where that was kept.
+    fn open_client_secret(&mut self, realm: &str, client_id: &str, text: &str)
+    -> Result<DeclaredClientSecret, String>;
 }
 
 /// Resolves every reference of a realm. The realm must not be planned when there are faults.
@@ -48,7 +49,7 @@ pub fn resolve(realm: &mut DeclaredRealm, source: &mut dyn SecretSource) -> Vec<
             ),
             Some(DeclaredClientSecret::Encrypted(text)) => (
                 "client_secret_encrypted",
-                source.open_client_secret(&realm.name, &client.client_id, text).map(DeclaredClientSecret::Hash),
+                source.open_client_secret(&realm.name, &client.client_id, text),
             ),
             None | Some(DeclaredClientSecret::Value(_) | DeclaredClientSecret::Hash(_)) => continue,
         };

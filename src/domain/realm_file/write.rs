@@ -31,6 +31,9 @@ impl Out {
             Value::Bool(truth) => Self::Raw(truth.to_string()),
             Value::Number(number) => Self::Raw(number.to_string()),
             Value::String(text) => Self::Text(text.clone()),
+            Value::Array(items) if items.iter().any(Value::is_object) => {
+                Self::List(items.iter().map(Self::from_json).collect())
+            }
             Value::Array(items) => Self::Flow(items.iter().map(Self::from_json).collect()),
             Value::Object(map) => {
                 Self::Map(map.iter().map(|(name, value)| (name.clone(), Self::from_json(value))).collect())

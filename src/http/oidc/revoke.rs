@@ -16,7 +16,7 @@ use crate::service::{Error, client_auth, revoke};
 /// When the caller does not prove itself, or the revocation cannot be made to last.
 pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
     let form = call.form().await?;
-    let client = client_auth::authenticate(&call.app, &call.ctx, &authorization(&call)?, &form).await?;
+    let client = client_auth::authenticate(&call.app, &call.ctx, "/revoke", &authorization(&call)?, &form).await?;
     revoke::revoke(&call.app, &call.ctx, &client, token_parameter(&form)?).await?;
     let mut response = Response::new(Body::empty());
     response.extensions_mut().insert(Note { client: Some(client.client_id.clone()), reason: None });

@@ -57,7 +57,7 @@ async fn answer(call: &Call) -> Result<Response<Body>, Error> {
     let form = call.form().await?;
     form.check_single(&SINGLE).map_err(Refusal::from)?;
     let name = form.one("grant_type").map_err(Refusal::from)?;
-    let client = client_auth::authenticate(&call.app, &call.ctx, &authorization(call)?, &form).await?;
+    let client = client_auth::authenticate(&call.app, &call.ctx, "/token", &authorization(call)?, &form).await?;
     let Some(name) = name else {
         return Err(Error::refused(
             OauthCode::InvalidRequest,

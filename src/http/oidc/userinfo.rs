@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use http::header::AUTHORIZATION;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use http::{Response, StatusCode};
 
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::http::extract::call::Call;
 use crate::http::render::oauth;
-use crate::service::{Error, userinfo};
+use crate::service::userinfo::{self, Userinfo};
+use crate::service::Error;
 
 /// Answers `GET`.
 ///
@@ -31,8 +32,14 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
 
 async fn answer(call: &Call, in_body: Option<String>) -> Result<Response<Body>, Error> {
     let token = token(call, in_body)?;
-    let body = userinfo::answer(&call.app, &call.ctx, &token).await?;
-    Ok(oauth::json(StatusCode::OK, body))
+    match userinfo::answer(&call.app, &call.ctx, &token).await? {
+        Userinfo::Plain(body) => Ok(oauth::json(StatusCode::OK, body)),
+        Userinfo::Signed(jwt) => {
+            let mut response = oauth::json(StatusCode::OK, jwt.into_bytes());
+            response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/jwt"));
+            Ok(response)
+        }
+    }
 }
 
 /// The one token of the request. In the query it is refused (RFC 9700 section 4.3.2).

@@ -12,7 +12,7 @@ use crate::domain::realm_file::{
     self, Change, Fault, Options, Plan, StoredRealm, WantedRealm, check_reachable, check_set,
 };
 use crate::service::admin::{Scribe, client, key};
-use crate::service::{App, Error};
+use crate::service::{App, Error, replay};
 use crate::store::{self, Source, Tx, repo};
 
 /// A plan with the facts it was made from.
@@ -51,9 +51,20 @@ pub async fn apply(app: &App, input: &Input) -> Result<Report, Failure> {
             write(app, &mut tx, planned, prepared).await.map_err(|error| told(error, input))?;
         }
         tx.commit().await.map_err(|error| told(error, input))?;
+        remember(app, &planned).await?;
         return Ok(report(planned, Mode::Write));
     }
     Err(Error::Internal("the realm kept changing while it was planned; run apply again".to_owned()).into())
+}
+
+/// New realms begin to remember what was used once.
+async fn remember(app: &App, planned: &[Planned]) -> Result<(), Error> {
+    for planned in planned.iter().filter(|planned| planned.stored.realm.is_none()) {
+        if let Some(realm) = repo::realm::find_by_name(&app.store.read(), &planned.plan.realm).await? {
+            replay::prepare(app, realm.id, app.clock.now()).await?;
+        }
+    }
+    Ok(())
 }
 
 fn report(planned: Vec<Planned>, mode: Mode) -> Report {

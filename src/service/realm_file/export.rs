@@ -3,15 +3,17 @@
 
 use std::cell::RefCell;
 
+use zeroize::Zeroizing;
+
 use super::crypt::{Passphrase, Place};
 use super::{Failure, load, local};
 use crate::domain::model::audit::AuditKind;
-use crate::domain::model::client::Client;
+use crate::domain::model::client::{Client, ClientSecret};
 use crate::domain::model::realm::Realm;
-use crate::domain::model::secret::SecretHash;
 use crate::domain::realm_file::{self, ExportedSecrets, StoredUser};
 use crate::entropy;
 use crate::service::admin::Scribe;
+use crate::service::admin::client::open_secret;
 use crate::service::{App, Error};
 use crate::store::repo;
 
@@ -49,10 +51,13 @@ impl ExportedSecrets for Encrypts<'_> {
         self.encrypt(place, phc.as_bytes())
     }
 
-    fn client_secret(&self, client: &Client, hash: &SecretHash) -> String {
+    /// A mark of where the hash is worth something, the hash, and the secret itself where it was kept.
+    fn client_secret(&self, client: &Client, secret: &ClientSecret) -> String {
         let place = Place { kind: "client_secret", realm: &self.realm.name, name: &client.client_id };
         let mark = local::own_mark(&self.app.sealer, self.realm.id);
-        self.encrypt(place, &[mark.as_slice(), hash.0.as_slice()].concat())
+        let whole = open_secret(&self.app.sealer, client, secret).unwrap_or_default();
+        let bytes = Zeroizing::new([mark.as_slice(), secret.hash.0.as_slice(), &whole].concat());
+        self.encrypt(place, &bytes)
     }
 }
 

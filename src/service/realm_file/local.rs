@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::crypt::{Passphrase, Place};
 use crate::domain::model::ids::RealmId;
 use crate::domain::model::secret::{Secret, SecretHash};
-use crate::domain::realm_file::{SecretRef, SecretSource};
+use crate::domain::realm_file::{DeclaredClientSecret, SecretRef, SecretSource};
 use crate::seal::{Purpose, Sealer};
 use crate::service::admin::realm;
 use crate::service::{App, Error};
@@ -83,13 +83,24 @@ impl SecretSource for LocalSecrets {
         String::from_utf8(bytes).map(Secret::new).map_err(|_| "is not what an export writes".to_owned())
     }
 
-    fn open_client_secret(&mut self, realm: &str, client_id: &str, text: &str) -> Result<SecretHash, String> {
+    fn open_client_secret(
+        &mut self,
+        realm: &str,
+        client_id: &str,
+        text: &str,
+    ) -> Result<DeclaredClientSecret, String> {
         let bytes = self.open(Place { kind: "client_secret", realm, name: client_id }, text)?;
-        let parts = bytes.split_first_chunk::<16>().and_then(|(tag, hash)| Some((tag, hash.try_into().ok()?)));
-        let (tag, hash): (_, [u8; 32]) = parts.ok_or("is not what an export writes")?;
+        let parts = bytes.split_first_chunk::<16>().and_then(|(tag, rest)| {
+            let (hash, whole) = rest.split_first_chunk::<32>()?;
+            Some((tag, hash, std::str::from_utf8(whole).ok()?))
+        });
+        let (tag, hash, whole) = parts.ok_or("is not what an export writes")?;
+        if !whole.is_empty() {
+            return Ok(DeclaredClientSecret::Value(Secret::from(whole)));
+        }
         let own = self.realms.get(realm).is_some_and(|id| is_own(&self.sealer, *id, tag));
         if own {
-            Ok(SecretHash(hash))
+            Ok(DeclaredClientSecret::Hash(SecretHash(*hash)))
         } else {
             Err("was hashed in another realm or under another master key, where it stays valid only; \
                  write client_secret, or leave it out and run doorward client rotate-secret"

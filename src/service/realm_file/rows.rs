@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::domain::model::audit::AuditKind;
-use crate::domain::model::client::Client;
+use crate::domain::model::client::{AuthMethod, Client};
 use crate::domain::model::group::Group;
 use crate::domain::model::ids::{ClientKey, GroupId, ResourceId, RoleId};
 use crate::domain::model::realm::Realm;
@@ -13,7 +13,8 @@ use crate::domain::realm_file::{
     Act, Change, RoleRef, SecretChange, StoredRealm, WantedClient, WantedGroup, WantedResource, WantedRole,
 };
 use crate::service::App;
-use crate::service::admin::{Scribe, client};
+use crate::service::admin::client::{self, SecretAtRest};
+use crate::service::admin::Scribe;
 use crate::store::{Error, Tx, repo};
 
 /// Writes one realm's objects.
@@ -149,12 +150,16 @@ impl<'a> Writer<'a> {
         let mut audit = self.scribe.audit(kind);
         audit.client = Some(row.key);
         repo::audit::append(tx, &audit).await?;
-        let hash = match &wanted.secret {
+        let method = row.metadata.token_endpoint_auth_method;
+        if method != AuthMethod::ClientSecretJwt && row.secrets.iter().any(|secret| secret.sealed.is_some()) {
+            repo::client::forget_sealed(tx, row.realm, row.key).await?;
+        }
+        let secret = match &wanted.secret {
             SecretChange::Keep => return Ok(()),
-            SecretChange::Value(secret) => client::secret_hash(&self.app.sealer, self.realm, secret),
-            SecretChange::Hash(hash) => *hash,
+            SecretChange::Value(secret) => client::at_rest(&self.app.sealer, self.realm, (row.key, method), secret),
+            SecretChange::Hash(hash) => SecretAtRest { hash: *hash, sealed: None },
         };
-        client::put_secret(tx, &self.scribe, row.key, hash, None).await
+        client::put_secret(tx, &self.scribe, row.key, secret, None).await
     }
 
     pub(super) async fn delete_client(&self, tx: &mut Tx, key: ClientKey) -> Result<(), Error> {

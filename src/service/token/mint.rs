@@ -111,6 +111,15 @@ fn id_token_alg(ctx: &Ctx, client: &Client) -> Algorithm {
     client.metadata.id_token_signed_response_alg.unwrap_or(ctx.realm.settings.keys.id_token_alg)
 }
 
+/// Signs a payload that is decided elsewhere with the realm's key for `alg`.
+///
+/// # Errors
+/// When there is no key to sign with, or it cannot sign.
+pub async fn signed(app: &App, ctx: &Ctx, alg: Algorithm, typ: &str, payload: &[u8]) -> Result<String, Error> {
+    let signer = app.keys.signer(ctx.realm.id, alg, ctx.now).await?;
+    sign(&*signer, typ, payload)
+}
+
 fn sign(signer: &dyn Signer, typ: &str, payload: &[u8]) -> Result<String, Error> {
     let mut token = JwsHeader::encode(signer.alg(), signer.kid(), typ);
     token.push('.');

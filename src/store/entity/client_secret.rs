@@ -11,6 +11,7 @@ pub struct Model {
     pub id: Uuid,
     pub client_key: Uuid,
     pub hash: Vec<u8>,
+    pub sealed: Option<Vec<u8>>,
     pub created_at: i64,
     pub expires_at: Option<i64>,
 }

@@ -54,6 +54,7 @@ async fn with_secrets(source: &impl Source, realm: RealmId, rows: Vec<Model>) ->
         secrets.entry(model.client_key).or_default().push(ClientSecret {
             id: ClientSecretId::from_uuid(model.id),
             hash: row.hash(&model.hash)?,
+            sealed: model.sealed,
             created_at: Timestamp::from_micros(model.created_at),
             expires_at: model.expires_at.map(Timestamp::from_micros),
         });
@@ -210,10 +211,23 @@ pub async fn add_secret(
         id: new.id.as_uuid(),
         client_key: client.as_uuid(),
         hash: new.hash.0.to_vec(),
+        sealed: new.sealed.clone(),
         created_at: new.created_at.as_micros(),
         expires_at: new.expires_at.map(Timestamp::as_micros),
     });
     secret::Entity::insert(row).exec_without_returning(connection).await?;
+    tx.changed(realm, ChangeKind::Client, client.as_uuid());
+    Ok(())
+}
+
+/// Forgets the sealed form of a client's secrets, which is kept only where they sign.
+pub async fn forget_sealed(tx: &mut Tx, realm: RealmId, client: ClientKey) -> Result<(), Error> {
+    secret::Entity::update_many()
+        .col_expr(secret::Column::Sealed, Expr::value(Option::<Vec<u8>>::None))
+        .filter(secret::Column::RealmId.eq(realm.as_uuid()))
+        .filter(secret::Column::ClientKey.eq(client.as_uuid()))
+        .exec(tx.connection())
+        .await?;
     tx.changed(realm, ChangeKind::Client, client.as_uuid());
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{Kind, Put, ShortLived, Update, Versioned};
+use super::{Kind, Mark, Marked, Put, ShortLived, Update, Versioned};
 use crate::domain::model::ids::RealmId;
 use crate::domain::model::timestamp::Timestamp;
 use crate::store::Error;
@@ -21,6 +21,18 @@ pub struct Database {
 const PUT: Sql = Sql::same(
     "insert into shortlived (realm_id, kind, key, owner, value, version, created_at, expires_at) \
      values ($1, $2, $3, $4, $5, 0, $6, $7) \
+     on conflict (realm_id, kind, key) do update set owner = excluded.owner, value = excluded.value, \
+     version = shortlived.version + 1, created_at = excluded.created_at, expires_at = excluded.expires_at \
+     where shortlived.expires_at <= $6",
+);
+
+/// Counted and written in one statement. The count ends at the limit, so that a full memory costs no more
+/// than a nearly full one. Callers at one moment may each see room for the last one.
+const MARK: Sql = Sql::same(
+    "insert into shortlived (realm_id, kind, key, owner, value, version, created_at, expires_at) \
+     select $1, $2, $3, $4, $5, 0, $6, $7 where (\
+     select count(*) from (select 1 as one from shortlived where realm_id = $1 and kind = $2 and owner = $4 \
+     and expires_at > $6 limit $8) as live) < $8 \
      on conflict (realm_id, kind, key) do update set owner = excluded.owner, value = excluded.value, \
      version = shortlived.version + 1, created_at = excluded.created_at, expires_at = excluded.expires_at \
      where shortlived.expires_at <= $6",
@@ -97,6 +109,21 @@ impl ShortLived for Database {
         }
         tx.commit().await?;
         Ok(true)
+    }
+
+    async fn mark(&self, mark: Mark<'_>) -> Result<Marked, Error> {
+        let Mark { realm, kind, key, owner, most, expires_at, now } = mark;
+        let nothing: &[u8] = &[];
+        let row = values![realm, kind.as_str(), key, owner, nothing, now, expires_at, i64::from(most)];
+        let mut tx = Transaction::begin(&self.pools).await?;
+        let written = tx.execute(MARK, row).await?;
+        tx.commit().await?;
+        if written > 0 {
+            return Ok(Marked::New);
+        }
+        // What was not written was known, or found no room.
+        let known = self.find(realm, kind, key, now).await?.is_some();
+        Ok(if known { Marked::Known } else { Marked::Full })
     }
 
     async fn get(&self, realm: RealmId, kind: Kind, key: &[u8], now: Timestamp) -> Result<Option<Vec<u8>>, Error> {

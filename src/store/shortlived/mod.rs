@@ -33,6 +33,8 @@ pub enum Kind {
     Once,
     /// What the first of several sign-ins that cross in one browser drew for all of them.
     Crossing,
+    /// Ids of client assertions that were used, and since when this is remembered.
+    Assertion,
 }
 
 impl Kind {
@@ -46,6 +48,7 @@ impl Kind {
         Self::Logout,
         Self::Once,
         Self::Crossing,
+        Self::Assertion,
     ];
 
     /// The stored word.
@@ -60,6 +63,7 @@ impl Kind {
             Self::Logout => "logout",
             Self::Once => "once",
             Self::Crossing => "crossing",
+            Self::Assertion => "assertion",
         }
     }
 }
@@ -90,6 +94,36 @@ pub struct Owner<'a> {
     pub id: &'a [u8],
     /// Only the newest so many are kept.
     pub cap: u32,
+}
+
+/// The id of something that may be used once.
+#[derive(Debug, Clone, Copy)]
+pub struct Mark<'a> {
+    /// Its realm.
+    pub realm: RealmId,
+    /// What it is.
+    pub kind: Kind,
+    /// Its key.
+    pub key: &'a [u8],
+    /// Whose memory it goes into.
+    pub owner: &'a [u8],
+    /// So many marks may one owner have at a time.
+    pub most: u32,
+    /// Until then it is remembered.
+    pub expires_at: Timestamp,
+    /// The request's moment.
+    pub now: Timestamp,
+}
+
+/// What became of a mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Marked {
+    /// Remembered, for the first time.
+    New,
+    /// It was there before.
+    Known,
+    /// Its owner's memory is full: nothing is forgotten to make room (`security-design` rule 15).
+    Full,
 }
 
 /// A change of a value that nobody else has changed meanwhile.
@@ -125,6 +159,9 @@ pub struct Versioned {
 pub trait ShortLived: Send + Sync {
     /// Keeps a value. `false`: the key is taken. With an owner, only the owner's newest `cap` values stay.
     async fn put(&self, put: Put<'_>) -> Result<bool, Error>;
+
+    /// Remembers an id that may be used once: of any number of callers one is told that it is new.
+    async fn mark(&self, mark: Mark<'_>) -> Result<Marked, Error>;
 
     /// The value.
     async fn get(&self, realm: RealmId, kind: Kind, key: &[u8], now: Timestamp) -> Result<Option<Vec<u8>>, Error>;

@@ -1,11 +1,16 @@
 //! Each value that the document lists works, and what it does not list is refused (`security` row 16).
 
+use serde_json::json;
+
 use super::{list, metadata};
+use crate::kit::browser::Answer;
 use crate::kit::flow::{
-    API, ASKER, Client, NATIVE, OPAQUE, WEB, authorize, code, code_answer, decode, introspect, post_as, redeem, text,
+    API, ASKER, NATIVE, OPAQUE, VERIFIER, WEB, authorize, code, code_answer, decode, introspect, post_as, redeem, text,
     tokens, userinfo,
 };
 use crate::kit::op::Op;
+use crate::kit::token::verified;
+use crate::kit::signing::{EC, ED, RSA, claims, jwks, post_signed, sign_with_secret};
 
 #[tokio::test]
 async fn every_listed_endpoint_answers_and_unbuilt_ones_do_not_exist() {
@@ -68,13 +73,39 @@ async fn every_listed_grant_type_works_and_no_other() {
     }
 }
 
-/// A client for each way to prove itself.
-fn client_of(method: &str) -> Client {
+/// The client turned into one that proves itself in another way, by this algorithm.
+async fn turned(op: &Op, method: &str) {
+    let lines = match method {
+        "client_secret_jwt" => format!("client_secret: {SIGNING}"),
+        "private_key_jwt" => format!("jwks: {}", jwks(&[RSA.public(None), EC.public(None), ED.public(None)])),
+        _ => "jwks: null".to_owned(),
+    };
+    op.apply(&format!(
+        "realm: main\nclients:\n  - client_id: web\n    token_endpoint_auth_method: {method}\n    {lines}\n"
+    ))
+    .await;
+}
+
+const SIGNING: &str = "a-secret-that-signs-0123456789abcdef";
+
+fn assertion(op: &Op, alg: &str) -> String {
+    let (header, claims) = (json!({ "alg": alg }), claims(op, "web"));
+    match alg {
+        "RS256" | "PS256" => RSA.sign(&header, &claims),
+        "ES256" => EC.sign(&header, &claims),
+        "EdDSA" => ED.sign(&header, &claims),
+        "HS256" => sign_with_secret(SIGNING.as_bytes(), &header, &claims),
+        other => panic!("no key of the tests signs by {other}"),
+    }
+}
+
+/// Posts as the client does that proves itself so.
+async fn proven(op: &Op, method: &str, alg: &str, path: &str, fields: &[(&str, &str)]) -> Answer {
     match method {
-        "client_secret_basic" => WEB,
-        "client_secret_post" => ASKER,
-        "none" => NATIVE,
-        other => panic!("no client of the tests proves itself by {other}"),
+        "client_secret_basic" => post_as(op, WEB, path, fields).await,
+        "client_secret_post" => post_as(op, ASKER, path, fields).await,
+        "none" => post_as(op, NATIVE, path, fields).await,
+        _ => post_signed(op, path, &assertion(op, alg), fields).await,
     }
 }
 
@@ -82,33 +113,52 @@ fn client_of(method: &str) -> Client {
 async fn every_listed_way_to_prove_a_client_works_and_no_other() {
     let op = Op::start().await;
     let document = metadata(&op).await;
-    for method in list(&document, "token_endpoint_auth_methods_supported") {
-        let client = client_of(method);
-        let mut browser = op.browser();
-        let code = match client.id {
-            "native" => code(&mut browser, NATIVE, "openid").await,
-            _ => code(&mut browser, client, "openid profile").await,
-        };
-        let answer = redeem(&op, client, &code).await;
-        assert_eq!(answer.status, 200, "{method}: {}", answer.body);
-        let access = text(&answer.json(), "access_token").to_owned();
-        if list(&document, "introspection_endpoint_auth_methods_supported").contains(&method) {
-            assert_eq!(introspect(&op, client, &access).await["active"], true, "{method}");
-        } else {
-            assert_eq!(post_as(&op, client, "/introspect", &[("token", &access)]).await.status, 401, "{method}");
-        }
-        assert!(list(&document, "revocation_endpoint_auth_methods_supported").contains(&method));
-        assert_eq!(post_as(&op, client, "/revoke", &[("token", &access)]).await.status, 200, "{method}");
-        assert_eq!(userinfo(&op, &access).await.status, 401, "{method}: revoked");
+    let algorithms = list(&document, "token_endpoint_auth_signing_alg_values_supported");
+    for endpoint in ["introspection", "revocation"] {
+        assert_eq!(list(&document, &format!("{endpoint}_endpoint_auth_signing_alg_values_supported")), algorithms);
     }
-    let assertion = [
-        ("grant_type", "client_credentials"),
-        ("client_id", "api"),
-        ("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
-        ("client_assertion", "e30.e30.e30"),
-    ];
-    let answer = op.post("/token", &assertion, &[]).await;
-    assert_eq!((answer.status.as_u16(), text(&answer.json(), "error")), (401, "invalid_client"));
+    for method in list(&document, "token_endpoint_auth_methods_supported") {
+        let client = match method {
+            "client_secret_post" => ASKER,
+            "none" => NATIVE,
+            _ => WEB,
+        };
+        if client.id == "web" {
+            turned(&op, method).await;
+        }
+        let fitting: Vec<&str> = match method {
+            "client_secret_jwt" => vec!["HS256"],
+            "private_key_jwt" => algorithms.iter().copied().filter(|alg| *alg != "HS256").collect(),
+            _ => vec![""],
+        };
+        for alg in fitting {
+            let code = code(&mut op.browser(), client, "openid").await;
+            let fields = [
+                ("grant_type", "authorization_code"),
+                ("code", &*code),
+                ("redirect_uri", client.redirect_uri),
+                ("code_verifier", VERIFIER),
+            ];
+            let answer = proven(&op, method, alg, "/token", &fields).await;
+            assert_eq!(answer.status, 200, "{method} {alg}: {}", answer.body);
+            let access = text(&answer.json(), "access_token").to_owned();
+            let seen = proven(&op, method, alg, "/introspect", &[("token", &access)]).await;
+            if list(&document, "introspection_endpoint_auth_methods_supported").contains(&method) {
+                assert_eq!(seen.json()["active"], true, "{method} {alg}: {}", seen.body);
+            } else {
+                assert_eq!(seen.status, 401, "{method}");
+            }
+            assert!(list(&document, "revocation_endpoint_auth_methods_supported").contains(&method));
+            let revoked = proven(&op, method, alg, "/revoke", &[("token", &access)]).await;
+            assert_eq!(revoked.status, 200, "{method} {alg}");
+            assert_eq!(userinfo(&op, &access).await.status, 401, "{method}: revoked");
+        }
+    }
+    for alg in ["ES384", "RS512", "HS512", "none"] {
+        assert!(!algorithms.contains(&alg));
+        let told = op.try_apply(&format!("realm: main\nclients: [{{ client_id: web, token_endpoint_auth_signing_alg: {alg} }}]\n"));
+        assert!(told.await.is_err(), "{alg}");
+    }
     assert_eq!(introspect(&op, API, "x").await["active"], false);
 }
 
@@ -215,12 +265,19 @@ async fn every_listed_algorithm_signs_with_a_published_key() {
     let document = metadata(&op).await;
     let jwks = op.get(text(&document, "jwks_uri"), &[]).await.json();
     let clients = [("RS256", WEB), ("PS256", ASKER), ("ES256", NATIVE), ("EdDSA", OPAQUE)];
-    assert_eq!(list(&document, "id_token_signing_alg_values_supported"), clients.map(|(alg, _)| alg));
+    for listed in ["id_token_signing_alg_values_supported", "userinfo_signing_alg_values_supported"] {
+        assert_eq!(list(&document, listed), clients.map(|(alg, _)| alg), "{listed}");
+    }
     for (alg, client) in clients {
         let got = tokens(&op, &mut op.browser(), client, "openid").await;
         let header = decode(text(&got, "id_token")).0;
         assert_eq!(header["alg"], alg);
         let keys = jwks["keys"].as_array().expect("keys");
         assert_eq!(keys.iter().filter(|key| key["kid"] == header["kid"] && key["alg"] == alg).count(), 1, "{alg}");
+        op.apply(&format!("realm: main\nclients: [{{ client_id: {}, userinfo_signed_response_alg: {alg} }}]\n", client.id))
+            .await;
+        let info = userinfo(&op, text(&got, "access_token")).await;
+        let (header, claims) = verified(&op, &info.body).await;
+        assert_eq!((&header["alg"], &claims["aud"]), (&json!(alg), &json!(client.id)), "{alg}");
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use doorward::domain::model::ids::RealmId;
 use doorward::domain::model::timestamp::Timestamp;
 use doorward::entropy::{Entropy, SystemEntropy};
-use doorward::store::shortlived::{Kind, Owner, Put, ShortLived, Update, Versioned};
+use doorward::store::shortlived::{Kind, Mark, Marked, Owner, Put, ShortLived, Update, Versioned};
 
 use super::db::START;
 use super::node::{Node, on_each};
@@ -29,6 +29,7 @@ pub(crate) async fn conforms(kept: &dyn ShortLived) {
     what_has_expired_is_not_there(kept).await;
     an_update_needs_the_version_that_was_read(kept).await;
     an_owner_keeps_the_newest(kept).await;
+    a_mark_is_new_once_and_its_owner_has_so_many(kept).await;
     a_counter_has_a_window(kept).await;
     nothing_is_seen_from_another_realm_or_kind(kept).await;
     a_purge_takes_only_what_has_expired(kept).await;
@@ -136,6 +137,31 @@ async fn an_owner_keeps_the_newest(kept: &dyn ShortLived) {
     assert!(kept.put(Put { owner: Some(Owner { id: of("owner"), cap: 1 }), ..put(&last, b"y", now) }).await.unwrap());
     assert!(kept.get(REALM, Kind::Flow, &last, late).await.unwrap().is_some());
     assert!(kept.get(REALM, Kind::Flow, &keys[5], late).await.unwrap().is_none());
+}
+
+async fn a_mark_is_new_once_and_its_owner_has_so_many(kept: &dyn ShortLived) {
+    let (owner, stranger, first) = (key(), key(), key());
+    let mark = |key: &[u8], owner: &[u8], now: Timestamp| {
+        let (key, owner) = (key.to_vec(), owner.to_vec());
+        async move {
+            let (kind, expires_at) = (Kind::Assertion, now.plus(HOUR));
+            let mark = Mark { realm: REALM, kind, key: &key, owner: &owner, most: 3, expires_at, now };
+            kept.mark(mark).await.unwrap()
+        }
+    };
+    let tries = (0..20).map(|_| mark(&first, &owner, START)).collect();
+    let outcomes = together(tries).await;
+    assert_eq!(outcomes.iter().filter(|marked| **marked == Marked::New).count(), 1, "{outcomes:?}");
+    assert_eq!(outcomes.iter().filter(|marked| **marked == Marked::Known).count(), 19);
+    for _ in 0..2 {
+        assert_eq!(mark(&key(), &owner, START).await, Marked::New);
+    }
+    assert_eq!(mark(&key(), &owner, START).await, Marked::Full);
+    assert_eq!(mark(&first, &owner, START).await, Marked::Known, "full, and nothing is forgotten");
+    assert_eq!(mark(&key(), &stranger, START).await, Marked::New, "each has a memory of its own");
+    let late = START.plus(HOUR);
+    assert_eq!(mark(&first, &owner, late).await, Marked::New, "what has ended makes room");
+    assert_eq!(mark(&first, &owner, late).await, Marked::Known);
 }
 
 async fn a_counter_has_a_window(kept: &dyn ShortLived) {

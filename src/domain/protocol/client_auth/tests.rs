@@ -115,14 +115,13 @@ fn the_body_alone_tells_post_from_public() {
     assert_eq!(read(&[], &body(None, Some("s"))), Err("client_missing"));
     assert_eq!(read(&[], &body(Some(""), None)), Err("client_missing"));
     assert_eq!(read(&[], &body(Some(&"a".repeat(300)), None)), Err("client_unknown"));
-    let assertion = BodyCredentials { client_assertion: Some("eyJ"), ..NONE };
-    assert_eq!(read(&[], &assertion), Err("client_method_unsupported"));
 }
 
 fn secret(number: u8, expires_at: Option<Timestamp>) -> ClientSecret {
     ClientSecret {
         id: ClientSecretId::from_bytes([number; 16]),
         hash: SecretHash([number; 32]),
+        sealed: None,
         created_at: sample::ago(100),
         expires_at,
     }
@@ -134,8 +133,10 @@ fn fits(known: &ClientSecret, given: &Secret) -> bool {
 }
 
 fn outcome(client: &Client, method: AuthMethod, given: Option<&str>) -> &'static str {
-    let presented = Presented { client_id: "web".to_owned(), method, secret: given.map(Secret::from) };
-    check(client, &presented, fits, sample::now()).err().map_or("ok", |refusal| {
+    let secret = given.map(Secret::from);
+    let presented = Presented { client_id: "web".to_owned(), method, secret, assertion: None };
+    let checked = check_method(client, &presented).and_then(|()| check_secret(client, &presented, fits, sample::now()));
+    checked.err().map_or("ok", |refusal| {
         assert_eq!(refusal.code, OauthCode::InvalidClient);
         refusal.reason
     })
@@ -197,9 +198,57 @@ fn a_stranger_cannot_tell_an_unknown_client_from_a_wrong_secret() {
         client_id: "web".to_owned(),
         method: AuthMethod::ClientSecretBasic,
         secret: Some(Secret::from("9")),
+        assertion: None,
     };
-    let wrong = check(&sample::client(), &presented, fits, sample::now()).unwrap_err();
-    assert_eq!((wrong.code, wrong.description), (unknown_client().code, unknown_client().description));
+    let wrong = check_secret(&sample::client(), &presented, fits, sample::now()).unwrap_err();
+    assert_eq!((wrong.code, wrong.description), (presented.unknown_client().code, presented.unknown_client().description));
+}
+
+/// An assertion of this client, as far as it is read here.
+fn assertion_of(client: &str, alg: &str) -> String {
+    let part = |text: String| base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(text);
+    let claims = format!(r#"{{"iss":"{client}","sub":"{client}","aud":"x","exp":1,"jti":"j"}}"#);
+    format!("{}.{}.c2ln", part(format!(r#"{{"alg":"{alg}"}}"#)), part(claims))
+}
+
+#[test]
+fn an_assertion_names_its_client_and_its_method() {
+    let (key, secret) = (assertion_of("A", "ES256"), assertion_of("A", "HS256"));
+    let body = |id, text, kind| BodyCredentials {
+        client_id: id,
+        client_secret: None,
+        client_assertion: text,
+        client_assertion_type: kind,
+    };
+    let kind = Some(ASSERTION_TYPE);
+    for (text, method) in [(&key, AuthMethod::PrivateKeyJwt), (&secret, AuthMethod::ClientSecretJwt)] {
+        for id in [None, Some(""), Some("A")] {
+            assert_eq!(read(&[], &body(id, Some(text), kind)), Ok(("A".to_owned(), method, String::new())));
+        }
+    }
+    assert_eq!(read(&[], &body(Some("B"), Some(&key), kind)), Err("client_mixed_identities"));
+    assert_eq!(read(&[], &body(None, Some(&key), None)), Err("assertion_type"));
+    let saml = Some("urn:ietf:params:oauth:client-assertion-type:saml2-bearer");
+    assert_eq!(read(&[], &body(None, Some(&key), saml)), Err("assertion_type"));
+    assert_eq!(read(&[], &body(Some("A"), None, kind)), Err("assertion_missing"));
+    assert_eq!(read(&[], &body(Some("A"), Some("eyJ"), kind)), Err("assertion_unreadable"));
+}
+
+#[test]
+fn the_registered_method_alone_counts_for_assertions_too() {
+    let mut client = sample::client();
+    let text = assertion_of("web", "ES256");
+    let kind = Some(ASSERTION_TYPE);
+    let body = BodyCredentials { client_assertion: Some(&text), client_assertion_type: kind, ..NONE };
+    let presented = present(&[], &body).unwrap();
+    assert_eq!(presented.unknown_client().reason, "client_unknown");
+    for method in AuthMethod::ALL {
+        client.metadata.token_endpoint_auth_method = method;
+        let want = (method != AuthMethod::PrivateKeyJwt).then_some("client_method_wrong");
+        let refusal = check_method(&client, &presented).err();
+        assert_eq!(refusal.as_ref().map(|refusal| refusal.reason), want, "{method:?}");
+        assert!(refusal.is_none_or(|refusal| method == AuthMethod::None || refusal.description.ends_with(method.as_str())));
+    }
 }
 
 proptest! {

@@ -2,8 +2,10 @@
 
 use super::compare::Differences;
 use super::known::Known;
+use super::realm::wanted_settings;
 use super::{Act, Change, Object, Options, SecretChange, Verb, WantedClient};
 use crate::model::client::{AuthMethod, Client, ClientMetadata};
+use crate::model::key::Algorithm;
 use crate::realm_file::clients;
 use crate::realm_file::declared::{DeclaredClient, DeclaredClientSecret, DeclaredRealm, RoleRef};
 use crate::realm_file::fault::Faults;
@@ -16,6 +18,7 @@ pub(super) fn plan(
     acts: &mut Vec<Act>,
     faults: &mut Faults,
 ) {
+    let algorithms = wanted_settings(stored, declared).keys.algorithms;
     for client in declared.clients.iter().flatten() {
         faults.object("client", &client.client_id);
         let before = stored.clients.iter().find(|before| before.client_id == client.client_id);
@@ -25,6 +28,7 @@ pub(super) fn plan(
             continue;
         };
         check(client, &metadata, known, faults);
+        check_algorithms(client, &metadata, &algorithms, faults);
         let secret = secret(client, before, &metadata, known.options, faults);
         let enabled = client.enabled.unwrap_or_else(|| before.is_none_or(|before| before.enabled));
         let mut differences = Differences::default();
@@ -67,6 +71,22 @@ fn check(client: &DeclaredClient, metadata: &ClientMetadata, known: &Known<'_>, 
     Known::check("role", &metadata.service_account_roles, &realm_roles, (roles, "service_account_roles"), faults);
 }
 
+/// What the realm has no key for, it cannot sign.
+fn check_algorithms(client: &DeclaredClient, metadata: &ClientMetadata, ours: &[Algorithm], faults: &mut Faults) {
+    for (field, alg) in [
+        ("id_token_signed_response_alg", metadata.id_token_signed_response_alg),
+        ("userinfo_signed_response_alg", metadata.userinfo_signed_response_alg),
+    ] {
+        if let Some(alg) = alg.filter(|alg| !ours.contains(alg)) {
+            let line = client.metadata.line(field).unwrap_or(client.line);
+            faults.add(line, field, format!("{} is not among settings.keys.algorithms of the realm", alg.as_str()));
+        }
+    }
+}
+
+/// The shortest secret that may sign (RFC 7518 section 3.2).
+const SIGNING_SECRET_MIN: usize = 32;
+
 fn secret(
     client: &DeclaredClient,
     before: Option<&Client>,
@@ -75,17 +95,33 @@ fn secret(
     faults: &mut Faults,
 ) -> SecretChange {
     let Some(declared) = &client.secret else { return SecretChange::Keep };
-    if metadata.token_endpoint_auth_method == AuthMethod::None {
-        faults.add(client.line, "client_secret", "a public client (token_endpoint_auth_method: none) has no secret");
+    let method = metadata.token_endpoint_auth_method;
+    if !method.has_secret() {
+        let what = if method == AuthMethod::None { "a public client" } else { "a client that signs with its own key" };
+        let message = format!("{what} (token_endpoint_auth_method: {}) has no secret", method.as_str());
+        faults.add(client.line, "client_secret", message);
         return SecretChange::Keep;
     }
+    // Only a secret that was given in full can be sealed for signatures.
+    let signs = method == AuthMethod::ClientSecretJwt;
+    let is_whole = |before: &Client| !signs || before.secrets.first().is_some_and(|newest| newest.sealed.is_some());
     match declared {
         DeclaredClientSecret::Value(secret) => {
-            if before.is_some_and(|before| (options.holds)(before, secret)) {
+            if signs && secret.expose().len() < SIGNING_SECRET_MIN {
+                let message = "a secret that signs (client_secret_jwt) has at least 32 characters (RFC 7518 section 3.2)";
+                faults.add(client.line, "client_secret", message);
+                SecretChange::Keep
+            } else if before.is_some_and(|before| (options.holds)(before, secret) && is_whole(before)) {
                 SecretChange::Keep
             } else {
                 SecretChange::Value(secret.clone())
             }
+        }
+        DeclaredClientSecret::Hash(_) if signs => {
+            let message = "only its hash is in the export, and client_secret_jwt needs the secret itself: write \
+                           client_secret, or leave it out and run doorward client rotate-secret";
+            faults.add(client.line, "client_secret_encrypted", message);
+            SecretChange::Keep
         }
         DeclaredClientSecret::Hash(hash) => {
             let newest = before.and_then(|before| before.secrets.first());

@@ -1,11 +1,12 @@
 //! Tests over the whole room: what a person writes, what she is told, what is planned.
 
+mod signing;
 mod toy;
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::client::{Client, ClientMetadata};
+use crate::model::client::{Client, ClientMetadata, ClientSecret};
 use crate::model::secret::{Secret, SecretHash};
 use toy::Toy;
 
@@ -97,7 +98,7 @@ impl ExportedSecrets for Shown {
     fn password(&self, _user: &StoredUser, _phc: &str) -> String {
         "dwx1:pass".to_owned()
     }
-    fn client_secret(&self, _client: &Client, _hash: &SecretHash) -> String {
+    fn client_secret(&self, _client: &Client, _secret: &ClientSecret) -> String {
         "dwx1:client".to_owned()
     }
 }

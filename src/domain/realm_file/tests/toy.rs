@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::super::*;
 use super::{hash, planned};
-use crate::model::client::{Client, ClientSecret};
+use crate::model::client::{AuthMethod, Client, ClientSecret};
 use crate::model::group::Group;
 use crate::model::ids::{ClientKey, ClientSecretId, GroupId, RealmId, ResourceId, RoleId, UserId};
 use crate::model::realm::Realm;
@@ -110,10 +110,12 @@ impl Toy {
             Change::PutClient(wanted) => {
                 let key = wanted.key.unwrap_or_else(|| ClientKey::from_uuid(self.id()));
                 let before = self.stored.clients.iter().find(|client| client.key == key).map(|c| c.secrets.clone());
+                let signs = wanted.metadata.token_endpoint_auth_method == AuthMethod::ClientSecretJwt;
                 let fresh = |hash| {
                     vec![ClientSecret {
                         id: ClientSecretId::from_uuid(Uuid::nil()),
                         hash,
+                        sealed: signs.then(|| b"sealed".to_vec()),
                         created_at: at,
                         expires_at: None,
                     }]
