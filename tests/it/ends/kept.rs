@@ -237,5 +237,7 @@ async fn short_lived_state_and_revocations_go_when_nobody_can_ask_for_them() {
     assert_eq!(count(&op, "revoked_token").await, 1, "a little longer than the token, for clocks that differ");
     op.advance(DAY).await;
     tasks::purge::run_once(&op.app, op.clock.now()).await.expect("purged");
-    assert_eq!((count(&op, "revoked_token").await, count(&op, "shortlived").await), (0, 0));
+    // Since when used assertions are remembered is remembered for ever.
+    let others = count(&op, "shortlived where kind <> 'assertion'").await;
+    assert_eq!((count(&op, "revoked_token").await, others), (0, 0));
 }

@@ -1,6 +1,7 @@
 //! Clients that sign: keys of their own, made once per run, and assertions good and bad. Signatures are made
 //! by another library than the one that verifies them.
 
+use aws_lc_rs::hmac;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,7 +11,7 @@ use doorward::clock::Clock;
 use josekit::jwk::Jwk;
 use josekit::jwk::alg::ec::EcCurve;
 use josekit::jwk::alg::ed::EdCurve;
-use josekit::jws::{ES256, EdDSA, HS256, JwsSigner, PS256, RS256};
+use josekit::jws::{ES256, EdDSA, JwsSigner, PS256, RS256};
 use serde_json::{Value, json};
 
 use super::browser::Answer;
@@ -65,13 +66,19 @@ impl Key {
 
 /// A token signed with a secret.
 pub fn sign_with_secret(secret: &[u8], header: &Value, claims: &Value) -> String {
-    compact(&HS256.signer_from_bytes(secret).expect("a signer"), header, claims)
+    // Not by josekit, which takes no secret as short as ours may be.
+    let key = hmac::Key::new(hmac::HMAC_SHA256, secret);
+    assemble(header, claims, |input| hmac::sign(&key, input).as_ref().to_vec())
 }
 
 fn compact(signer: &dyn JwsSigner, header: &Value, claims: &Value) -> String {
+    assemble(header, claims, |input| signer.sign(input).expect("a signature"))
+}
+
+fn assemble(header: &Value, claims: &Value, sign: impl Fn(&[u8]) -> Vec<u8>) -> String {
     let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
     let input = format!("{}.{}", part(header), part(claims));
-    let signature = signer.sign(input.as_bytes()).expect("a signature");
+    let signature = sign(input.as_bytes());
     format!("{input}.{}", URL_SAFE_NO_PAD.encode(signature))
 }
 
