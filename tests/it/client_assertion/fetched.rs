@@ -146,9 +146,8 @@ async fn hostile_hosts_all_read_like_a_wrong_signature() {
     ])
     .await;
     let op = reaching(Op::builder(), &host.authority()).start().await;
-    let unknown = token_by(&op, &named(&op, &EC, "ES256", "a").replace("signer", "nobody")).await;
     let stranger = token_by(&op, &EC.sign(&json!({ "alg": "ES256", "kid": "a" }), &claims(&op, "nobody"))).await;
-    refused(&unknown, 401, "invalid_client");
+    refused(&stranger, 401, "invalid_client");
     add_client(&op, "signer", &by_uri(&host.url("localhost", "/jwks"))).await;
     given(&token_by(&op, &named(&op, &EC, "ES256", "a")).await);
     for path in

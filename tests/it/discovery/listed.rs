@@ -156,8 +156,8 @@ async fn every_listed_way_to_prove_a_client_works_and_no_other() {
     }
     for alg in ["ES384", "RS512", "HS512", "none"] {
         assert!(!algorithms.contains(&alg));
-        let told = op.try_apply(&format!("realm: main\nclients: [{{ client_id: web, token_endpoint_auth_signing_alg: {alg} }}]\n"));
-        assert!(told.await.is_err(), "{alg}");
+        let file = format!("realm: main\nclients: [{{ client_id: web, token_endpoint_auth_signing_alg: {alg} }}]\n");
+        assert!(op.try_apply(&file).await.is_err(), "{alg}");
     }
     assert_eq!(introspect(&op, API, "x").await["active"], false);
 }
