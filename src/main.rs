@@ -6,7 +6,7 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    // Two providers are compiled in: whoever relies on the default must find ours. The first call wins.
+    // Whoever relies on the default must find ours, whatever a library brings along. The first call wins.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     doorward::cli::main()
 }

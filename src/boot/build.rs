@@ -32,6 +32,21 @@ const MASTER_ID: &str = "master_key_id";
 const MASTER_CHECK: &str = "master_key_check";
 const MODE: &str = "mode";
 
+/// Refuses to go on without a database, for commands that only look at one or change what is in it: in a
+/// mistyped folder they would make an empty one, and a master key.
+///
+/// # Errors
+/// When the embedded database's file does not exist.
+pub fn check_exists(config: &Config) -> Result<(), Failure> {
+    match config.database.file() {
+        Some(file) if !file.exists() => Err(Failure::Config(format!(
+            "there is no database {}: check data_dir and database.url. `doorward serve`, `migrate` and `apply` make a new one",
+            file.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// Opens the database.
 ///
 /// # Errors
@@ -90,6 +105,7 @@ pub async fn app_with(
         sealer,
         passwords,
         outbound: Arc::new(outbound),
+        repeats: Arc::default(),
         client_keys: ClientKeys::new(),
     })
 }

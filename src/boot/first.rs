@@ -2,8 +2,8 @@
 
 use crate::cli::Failure;
 use crate::domain::realm_file;
-use crate::service::{App, replay};
 use crate::service::realm_file::{self as files, Input, Mode};
+use crate::service::{App, replay};
 use crate::store::repo;
 
 const DEVELOPMENT: &str = include_str!("development.yaml");

@@ -57,10 +57,11 @@ async fn live(config: Config, access: &AccessLog) -> Result<(), Failure> {
     let mut signals =
         Signals::listen(config.dev).map_err(|error| Failure::Internal(format!("signals cannot be heard: {error}")))?;
     let app = Arc::new(build::app(config, build::Purpose::Serve).await?);
-    first::prepare(&app).await?;
-    // Complete sets of what ended before the first request: revocation never fails open.
+    // Complete sets of what ended before the first request: revocation never fails open. And the database's
+    // time before the first write: keys that seem to be born later sign nothing yet.
     crate::tasks::tail_changes::run_once(&app).await?;
     watch_time(&app);
+    first::prepare(&app).await?;
     let stop = CancellationToken::new();
     let stage = Arc::new(Stage::default());
     let tasks = background::start(&app, &stop);
@@ -171,8 +172,8 @@ async fn serve(
     listen::start(&door, &server.listen, cores, stop).map_err(Failure::Config)
 }
 
-/// What asks for the end: SIGTERM, SIGINT. SIGHUP asks daemons to read their settings again; there is
-/// nothing to be read again, and it ends nothing. In development it comes from a terminal that was closed,
+/// What asks for the end: SIGTERM, SIGINT. SIGHUP asks daemons to read their files again: the TLS certificate is,
+/// settings are not, and it ends nothing. In development it comes from a terminal that was closed,
 /// and nobody is left to stop the server.
 struct Signals {
     terminate: Signal,
@@ -200,7 +201,7 @@ impl Signals {
                     if self.hangup_ends {
                         return;
                     }
-                    tracing::info!("SIGHUP: settings are read at the start only, so nothing changes; restart to change them");
+                    tracing::info!("SIGHUP: the TLS certificate is read again; settings are read at the start only, restart to change them");
                 }
             }
         }

@@ -30,7 +30,7 @@ use super::{Failure, say};
   doorward bench --database postgres://…/empty --seconds 5   on an empty PostgreSQL database too
   doorward bench --only refresh --rounds 5                   one request, more turns
 
-Build with --release (or --profile fast) first: a debug build measures the compiler.")]
+Build with --release first, or use `make bench`: other builds measure the compiler.")]
 pub struct BenchArgs {
     /// An empty PostgreSQL database to measure as well.
     #[arg(long, value_name = "URL")]

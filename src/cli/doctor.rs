@@ -61,6 +61,14 @@ pub async fn run(args: DoctorArgs, config: Config) -> Result<(), Failure> {
 async fn opened(config: Config) -> Vec<Check> {
     const DATABASE: &str = "database";
     let mut checks = Vec::new();
+    if let Err(failure) = build::check_exists(&config) {
+        checks.push(Check::bad(
+            DATABASE,
+            failure.to_string(),
+            "mend data_dir or database.url, or start the server once",
+        ));
+        return checks;
+    }
     match build::open_store(&config).await {
         Ok(store) => {
             checks.push(match store.migration_status().await {

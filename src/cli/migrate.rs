@@ -31,6 +31,13 @@ enum Command {
     Status,
 }
 
+impl MigrateArgs {
+    /// Whether nothing is to change.
+    pub(super) const fn only_looks(&self) -> bool {
+        self.command.is_some()
+    }
+}
+
 /// Migrates, or lists.
 ///
 /// # Errors

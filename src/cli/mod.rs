@@ -85,6 +85,15 @@ impl Command {
             Self::Hash(_) | Self::Bench(_) => false,
         }
     }
+
+    /// Whether it may make the database that it works on; the doctor says by itself that there is none.
+    const fn makes_database(&self) -> bool {
+        match self {
+            Self::Serve(_) | Self::Apply(_) | Self::Doctor(_) | Self::Hash(_) | Self::Bench(_) => true,
+            Self::Migrate(args) => !args.only_looks(),
+            Self::Export(_) | Self::User(_) | Self::Client(_) | Self::Session(_) | Self::Key(_) => false,
+        }
+    }
 }
 
 /// Why a command did not do it; the text is for the person at the terminal.
@@ -175,6 +184,9 @@ fn run(cli: Cli) -> Result<(), Failure> {
         .map_err(|error| Failure::Config(error.to_string()))?;
     if let Command::Serve(_) = cli.command {
         return serve::run(config);
+    }
+    if !cli.command.makes_database() {
+        build::check_exists(&config)?;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

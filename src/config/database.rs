@@ -1,9 +1,9 @@
 //! The database.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
 use super::key::{Key, Kind};
 use super::reader::Reader;
@@ -92,6 +92,14 @@ impl Database {
     #[must_use]
     pub fn is_embedded(&self) -> bool {
         self.url.expose().starts_with("sqlite:")
+    }
+
+    /// The file of an embedded database.
+    #[must_use]
+    pub fn file(&self) -> Option<PathBuf> {
+        let path = self.url.expose().strip_prefix("sqlite://")?;
+        let path = path.split('?').next().unwrap_or(path);
+        Some(PathBuf::from(percent_decode_str(path).decode_utf8_lossy().into_owned()))
     }
 }
 

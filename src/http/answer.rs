@@ -29,7 +29,12 @@ pub fn refusal(call: &Call, request: &AuthorizeRequest, client: &Client, refusal
 }
 
 fn established(call: &Call, request: &AuthorizeRequest, client: &Client, answer: Answer<'_>) -> Response<Body> {
-    let to = To { uri: &request.redirect_uri, mode: request.response_mode, state: request.state.as_deref() };
+    let to = To {
+        uri: &request.redirect_uri,
+        mode: request.response_mode,
+        state: request.state.as_deref(),
+        locales: &request.ui_locales,
+    };
     let reason = match answer {
         Answer::Code(_) => None,
         Answer::Refused(refusal) => Some(refusal.reason),
@@ -39,10 +44,10 @@ fn established(call: &Call, request: &AuthorizeRequest, client: &Client, answer:
     response
 }
 
-/// A refusal by the table of checks.
+/// A refusal by the table of checks; `locales` are the languages that the request wished for.
 #[must_use]
-pub fn error(call: &Call, error: &ErrorRedirect, title: &str) -> Response<Body> {
-    let to = To { uri: &error.redirect_uri, mode: error.response_mode, state: error.state.as_deref() };
+pub fn error(call: &Call, error: &ErrorRedirect, title: &str, locales: &[String]) -> Response<Body> {
+    let to = To { uri: &error.redirect_uri, mode: error.response_mode, state: error.state.as_deref(), locales };
     let mut response = send(call, &to, title, Answer::Refused(&error.refusal));
     response.extensions_mut().insert(Note { client: None, reason: Some(error.refusal.reason) });
     response
@@ -52,6 +57,7 @@ struct To<'a> {
     uri: &'a str,
     mode: ResponseMode,
     state: Option<&'a str>,
+    locales: &'a [String],
 }
 
 fn send(call: &Call, to: &To<'_>, title: &str, answer: Answer<'_>) -> Response<Body> {
@@ -63,7 +69,7 @@ fn send(call: &Call, to: &To<'_>, title: &str, answer: Answer<'_>) -> Response<B
         }
         ResponseMode::FormPost => {
             let form = FormPostPage {
-                chrome: page::chrome(call, &[]),
+                chrome: page::chrome(call, to.locales),
                 action: to.uri.to_owned(),
                 fields: fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
                 client_title: clean_title(title),

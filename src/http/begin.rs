@@ -97,7 +97,8 @@ async fn check(call: &Call, query: &str) -> Result<Checked, Error> {
         (Outcome::Page(refusal), _) => Checked::Answered(page::refused_request(call, &refusal, &params)),
         (Outcome::Redirect(error), client) => {
             let title = client.as_ref().map_or("", |client| client.title()).to_owned();
-            Checked::Answered(answer::error(call, &error, &title))
+            let locales: Vec<String> = params.get("ui_locales").unwrap_or("").split(' ').map(str::to_owned).collect();
+            Checked::Answered(answer::error(call, &error, &title, &locales))
         }
     })
 }

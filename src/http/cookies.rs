@@ -6,6 +6,7 @@
 use http::header::{COOKIE, HeaderMap, HeaderValue};
 
 use crate::context::Site;
+use crate::domain::signin::cookie_header;
 
 /// The cookies there are. Together they stay far under 4 kB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,16 +49,8 @@ impl Cookie {
     #[must_use]
     pub fn read(self, site: &Site, headers: &HeaderMap) -> Option<String> {
         let name = self.name(site);
-        let mut found = None;
-        for header in headers.get_all(COOKIE) {
-            for pair in header.to_str().ok()?.split(';') {
-                let Some((key, value)) = pair.trim_matches([' ', '\t']).split_once('=') else { continue };
-                if key == name && found.replace(value).is_some() {
-                    return None;
-                }
-            }
-        }
-        found.map(str::to_owned)
+        let headers = headers.get_all(COOKIE).iter().map(HeaderValue::as_bytes);
+        cookie_header::one(headers, &name).map(str::to_owned)
     }
 
     /// Sets it: for this browser session, or for `max_age` seconds.

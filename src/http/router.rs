@@ -1,5 +1,5 @@
 //! The whole surface in one table: method, path, who answers, in which dialect errors speak, who may
-//! call by script, how large a body may be. Nothing is mounted anywhere else. Paths are relative to
+//! call by script, whether it takes a body. Nothing is mounted anywhere else. Paths are relative to
 //! the realm's issuer; `front` has taken the rest off.
 
 use std::future::Future;
@@ -56,22 +56,10 @@ pub struct Row {
     pub dialect: Dialect,
     /// Who may call it by script.
     pub cors: Cors,
-    /// Bytes a body may have.
-    pub limit: usize,
+    /// Whether it takes a body, of at most `limits.body_kib`.
+    pub takes_body: bool,
     /// What answers.
     pub endpoint: Endpoint,
-}
-
-/// As much as `limits.body_kib` allows.
-const FORM: usize = usize::MAX;
-/// For the endpoints that are asked about what strangers sent to somebody else: an answer, not a refusal,
-/// is what those need who pass it on.
-const TOKEN: usize = 256 * 1024;
-
-impl Row {
-    fn with_limit(self, limit: usize) -> Self {
-        Self { limit, ..self }
-    }
 }
 
 /// The surface.
@@ -91,8 +79,8 @@ pub fn table() -> Vec<Row> {
         post("/token", Realm, Oauth, Clients, oidc::token::post),
         get("/userinfo", Realm, Bearer, Clients, oidc::userinfo::get),
         post("/userinfo", Realm, Bearer, Clients, oidc::userinfo::post),
-        post("/introspect", Realm, Oauth, Never, oidc::introspect::post).with_limit(TOKEN),
-        post("/revoke", Realm, Oauth, Clients, oidc::revoke::post).with_limit(TOKEN),
+        post("/introspect", Realm, Oauth, Never, oidc::introspect::post),
+        post("/revoke", Realm, Oauth, Clients, oidc::revoke::post),
         get("/logout", Realm, Page, Never, oidc::logout::get),
         post("/logout", Realm, Page, Never, oidc::logout::post),
         // The pages of the sign-in.
@@ -123,7 +111,7 @@ where
     F: Fn(Arc<Call>) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<Response<Body>, Error>> + Send + 'static,
 {
-    Row { method: Method::GET, path, audience, dialect, cors, limit: 0, endpoint: boxed(endpoint) }
+    Row { method: Method::GET, path, audience, dialect, cors, takes_body: false, endpoint: boxed(endpoint) }
 }
 
 fn post<F, Fut>(path: &'static str, audience: Audience, dialect: Dialect, cors: Cors, endpoint: F) -> Row
@@ -131,7 +119,7 @@ where
     F: Fn(Arc<Call>) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<Response<Body>, Error>> + Send + 'static,
 {
-    Row { method: Method::POST, path, audience, dialect, cors, limit: FORM, endpoint: boxed(endpoint) }
+    Row { method: Method::POST, path, audience, dialect, cors, takes_body: true, endpoint: boxed(endpoint) }
 }
 
 fn boxed<F, Fut>(endpoint: F) -> Endpoint
@@ -229,7 +217,7 @@ async fn run(app: Arc<App>, row: &Row, request: Request<Body>) -> Response<Body>
     };
     let elsewhere = row.audience != Audience::Realm && !ctx.site.main;
     let allowed = row.cors.allowed(&app, &ctx, &head.headers).await;
-    let limit = if row.limit == FORM { app.config.limits.body } else { row.limit };
+    let limit = if row.takes_body { app.config.limits.body } else { 0 };
     let call = Arc::new(Call::new(app, ctx, head, body, limit));
     let outcome = if elsewhere { Err(Error::NotFound) } else { (row.endpoint)(call.clone()).await };
     let mut response = outcome.unwrap_or_else(|error| match row.dialect {

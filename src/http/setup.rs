@@ -35,11 +35,14 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
     let username: String = field("username").chars().take(256).collect();
     let (browser, fresh) = browser_or_new(&call);
     let binding = Binding { form: "setup", browser, flow: None, signed_in: None };
+    let came_from = provenance(&call);
     let genuine = fresh.is_none()
-        && provenance(&call) == Provenance::Ours
+        && came_from == Provenance::Ours
         && form::check(&call.app, &call.ctx, binding, Some(field("csrf")));
     if !genuine {
-        return Ok(show(&call, &username, vec![SetupError::Stale], StatusCode::UNPROCESSABLE_ENTITY));
+        let status =
+            if came_from == Provenance::Elsewhere { StatusCode::FORBIDDEN } else { StatusCode::UNPROCESSABLE_ENTITY };
+        return Ok(show(&call, &username, vec![SetupError::Stale], status));
     }
     let password = Secret::from(field("password"));
     match setup::finish(&call.app, &call.ctx, token(&call), &username, &password).await {

@@ -34,7 +34,8 @@ impl ForeignKeys {
         };
         let Some(alg) = alg else { return SignatureVerdict::NoKey };
         let candidates = self.set.candidates(alg, jws.kid.as_deref());
-        let of_alg = |place: &usize| self.parsed.get(*place)?.iter().find(|(known, _)| *known == alg).map(|(_, key)| key);
+        let of_alg =
+            |place: &usize| self.parsed.get(*place)?.iter().find(|(known, _)| *known == alg).map(|(_, key)| key);
         let mut keys = candidates.iter().filter_map(of_alg).peekable();
         if keys.peek().is_none() {
             return SignatureVerdict::NoKey;

@@ -23,6 +23,8 @@ pub struct Metrics {
     pub token_errors: IntCounterVec,
     /// Uses of refresh tokens, by result: `ok`, `retry`, `reuse`, `expired`, `refused`.
     pub refreshes: IntCounterVec,
+    /// Applications found to send a constant, by parameter: `code_challenge`, `nonce`.
+    pub repeated_values: IntCounterVec,
     /// Sign-in attempts, by realm, method, result and reason.
     pub sign_ins: IntCounterVec,
     /// Password jobs that wait.
@@ -51,6 +53,9 @@ pub struct Metrics {
     pub clock_jumps: IntCounter,
     /// Whether the clock is believed by what ends or deletes because time has passed: 1 or 0.
     pub clock_sure: IntGauge,
+    /// Statements sent to the database, by what they are for: `read`, `write`, `batch`, and `feed`, the
+    /// look for changes that goes on without anybody asking.
+    pub store_statements: IntCounterVec,
     /// Log lines lost because their writer was behind.
     pub log_dropped: IntCounter,
 }
@@ -95,6 +100,8 @@ impl Metrics {
                     &["algorithm"],
                 ),
             ),
+            repeated_values: counters(r, "repeated_values_total", "Applications that send a constant.", &["parameter"]),
+            store_statements: counters(r, "store_statements_total", "Statements sent to the database.", &["for"]),
             batch_size: histogram(r, "batch_operations", "Operations in one commit of the batched writer.", &sizes),
             batch_seconds: histogram(r, "batch_commit_duration_seconds", "Duration of one such commit.", &commits),
             cache_requests: counters(
@@ -106,11 +113,7 @@ impl Metrics {
             feed_lag: keep(r, Gauge::with_opts(opts("feed_lag_seconds", "Since the change feed was caught up."))),
             db_connections: gauges(r, "db_pool_connections", "Database connections by state.", &["state"]),
             dependency_up: gauges(r, "dependency_up", "Whether it answered when last asked.", &["dependency"]),
-            tls_reload_failures: counter(
-                r,
-                "tls_reload_failures_total",
-                "New TLS certificates that could not be used.",
-            ),
+            tls_reload_failures: counter(r, "tls_reload_failures_total", "TLS certificates that were not taken."),
             clock_jumps: counter(r, "clock_jumps_total", "Jumps of the database's clock."),
             clock_sure: gauge(r, "clock_sure", "Whether timed acts believe the clock: 1 or 0."),
             log_dropped: counter(r, "log_lines_dropped_total", "Log lines lost because their writer was behind."),

@@ -1,11 +1,12 @@
-//! What may be a password: length only, after normalisation; no composition rules, no trimming
-//! (NIST SP 800-63B-4 section 3.1.1.2, B-46).
+//! What may be a password: its length after normalisation, and, where a person chooses one, that it is none
+//! of those tried first; no composition rules, no trimming (NIST SP 800-63B-4 section 3.1.1.2, B-46).
 
 use std::fmt;
 
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use crate::domain::model::realm::PasswordPolicy;
+use crate::domain::signin::weak_password;
 
 /// Characters at most, after normalisation.
 pub const MAX_CHARS: usize = 256;
@@ -22,6 +23,8 @@ pub enum PolicyFault {
     },
     /// More than can be looked at. Never cut: two passwords would be one.
     TooLong,
+    /// Among those that are tried first: a common one, a name around the account, a pattern.
+    Weak,
 }
 
 impl fmt::Display for PolicyFault {
@@ -29,6 +32,9 @@ impl fmt::Display for PolicyFault {
         match self {
             Self::TooShort { min } => write!(f, "a password has at least {min} characters"),
             Self::TooLong => write!(f, "a password has at most {MAX_CHARS} characters and {MAX_BYTES} bytes"),
+            Self::Weak => {
+                f.write_str("the password is among those that are tried first; a few unrelated words are not")
+            }
         }
     }
 }
@@ -52,4 +58,10 @@ pub fn check(password: &str, policy: &PasswordPolicy) -> Result<String, PolicyFa
         return Err(PolicyFault::TooShort { min: policy.min_length });
     }
     Ok(text)
+}
+
+/// Checks a password that a person chooses; `names` are those around the account.
+pub fn check_chosen(password: &str, policy: &PasswordPolicy, names: &[&str]) -> Result<String, PolicyFault> {
+    let text = check(password, policy)?;
+    if weak_password::weakness(&text, names).is_some() { Err(PolicyFault::Weak) } else { Ok(text) }
 }

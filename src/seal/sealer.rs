@@ -49,7 +49,7 @@ pub enum Purpose {
     BrowserCookie = 6,
     /// The token in a form (CSRF).
     Form = 7,
-    /// The handle of one hop of a flow.
+    /// The handle of a flow in our pages' addresses.
     Hop = 8,
     /// Generated client secrets at rest.
     ClientSecret = 9,
@@ -65,8 +65,12 @@ pub enum Purpose {
     SetupLink = 14,
     /// A logout that waits for the person's word.
     Logout = 15,
+    /// The handle of a request on its way from a POST to the browser's GET.
+    Handover = 16,
+    /// What sign-ins that cross in one browser share.
+    Crossing = 17,
     /// Client secrets that sign, at rest.
-    SigningSecret = 16,
+    SigningSecret = 18,
 }
 
 struct Derived {

@@ -25,6 +25,11 @@ pub enum Error {
     Refused(Refusal),
     /// Fields that cannot be taken.
     Invalid(Vec<Fault>),
+    /// The body is larger than the server takes; nothing of it was looked at.
+    TooLarge {
+        /// Bytes that it takes.
+        limit: usize,
+    },
     /// There is no such thing, or not for this caller.
     NotFound,
     /// Past capacity: nothing was checked.
@@ -56,6 +61,7 @@ impl Error {
         match self {
             Self::Refused(refusal) => refusal.reason,
             Self::Invalid(_) => "invalid",
+            Self::TooLarge { .. } => "body_too_large",
             Self::NotFound => "not_found",
             Self::Busy { .. } => "busy",
             Self::Unavailable { dependency, .. } => dependency,
@@ -75,6 +81,7 @@ impl fmt::Display for Error {
                 }
                 Ok(())
             }
+            Self::TooLarge { limit } => write!(f, "the body has more than {limit} bytes"),
             Self::NotFound => f.write_str("there is no such thing"),
             Self::Busy { retry_after } => write!(f, "busy, try again in {retry_after} s"),
             Self::Unavailable { dependency, source } => write!(f, "{dependency} is not available: {source}"),

@@ -1,6 +1,8 @@
 //! Logos of clients: fetched once by the guarded client, kept, and served by us, so that no page of
 //! ours makes a browser ask a stranger.
 
+use std::time::Duration;
+
 use crate::context::Ctx;
 use crate::domain::model::client::Client;
 use crate::domain::model::ids::{ClientKey, RealmId};
@@ -8,6 +10,9 @@ use crate::domain::model::timestamp::Timestamp;
 use crate::outbound::Trust;
 use crate::service::{App, Error};
 use crate::store::repo::{self, logo::Logo};
+
+/// How long a host that failed is left alone.
+const RETRY: Duration = Duration::from_secs(86_400);
 
 /// The client's logo as kept, when it is the one registered now.
 ///
@@ -29,7 +34,7 @@ pub async fn address(app: &App, ctx: &Ctx, client: &Client) -> Result<Option<Str
 }
 
 /// Fetches the logos of clients that have none kept yet, a few at a time. A failure is kept as an
-/// empty logo, so that an address that does not answer is asked again only when it changes.
+/// empty logo, so that an address that does not answer is asked again a day later, or when it changes.
 ///
 /// # Errors
 /// When the store cannot be read or written.
@@ -41,7 +46,8 @@ pub async fn fetch_missing(app: &App, realm: RealmId, now: Timestamp) -> Result<
         for client in &page {
             let Some(uri) = &client.metadata.logo_uri else { continue };
             let kept = repo::logo::find(&app.store.read(), realm, client.key).await?;
-            if kept.is_some_and(|logo| logo.uri == *uri) {
+            let is_done = |logo: &Logo| !logo.bytes.is_empty() || now.since(logo.fetched_at) < RETRY;
+            if kept.is_some_and(|logo| logo.uri == *uri && is_done(&logo)) {
                 continue;
             }
             let (media_type, bytes) = fetch(app, uri).await;

@@ -9,6 +9,7 @@ use crate::keys::KeyRing;
 use crate::outbound::Outbound;
 use crate::password::PasswordGate;
 use crate::seal::Sealer;
+use crate::service::authorize::repeats::Repeats;
 use crate::store::Store;
 
 pub mod admin;
@@ -54,6 +55,8 @@ pub struct App {
     pub passwords: PasswordGate,
     /// The guarded client.
     pub outbound: Arc<Outbound>,
+    /// What applications sent lately, to notice constants.
+    pub repeats: Arc<Repeats>,
     /// Clients' own keys.
     pub client_keys: ClientKeys,
 }

@@ -26,6 +26,11 @@ pub const NAME_TAKEN: &str = "This name is taken.";
 pub const PASSWORD_SHORT: &str = "The password is too short.";
 /// As above.
 pub const PASSWORD_LONG: &str = "The password is too long.";
+/// As above.
+pub const PASSWORD_WEAK: &str = "The password is too easy to guess.";
+
+/// The first word that anybody tries here.
+const PRODUCT: &str = "Doorward";
 
 /// How long a link works.
 pub const LINK_LIFE: Duration = Duration::from_secs(30 * 60);
@@ -65,11 +70,13 @@ pub async fn finish(app: &App, ctx: &Ctx, token: &str, username: &str, password:
     if let Err(fault) = identifier::canonical(username) {
         faults.push(Fault { pointer: "username".to_owned(), detail: fault.to_string() });
     }
-    let normal = policy::check(password.expose(), &ctx.realm.settings.password_policy)
+    let names = [username, PRODUCT, ctx.realm.display_name.as_deref().unwrap_or_default()];
+    let normal = policy::check_chosen(password.expose(), &ctx.realm.settings.password_policy, &names)
         .map_err(|fault| {
             let detail = match fault {
                 PolicyFault::TooShort { .. } => PASSWORD_SHORT,
                 PolicyFault::TooLong => PASSWORD_LONG,
+                PolicyFault::Weak => PASSWORD_WEAK,
             };
             faults.push(Fault { pointer: "password".to_owned(), detail: detail.to_owned() });
         })

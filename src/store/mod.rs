@@ -33,6 +33,7 @@ pub use change::{Change, ChangeKind};
 pub use connect::StoreSettings;
 pub use error::Error;
 
+use batch::sql::For;
 use connect::Pools;
 
 /// The database, opened. Cloning shares it.
@@ -66,10 +67,11 @@ impl Store {
         entropy: Arc<dyn Entropy>,
     ) -> Result<Self, Error> {
         let pools = Pools::open(settings).await?;
-        let writer = match &pools {
+        let mut writer = match &pools {
             Pools::Sqlite { writer, .. } => DatabaseConnection::from(writer.clone()),
             Pools::Postgres { writer, .. } => DatabaseConnection::from(writer.clone()),
         };
+        writer.set_metric_callback(|_| For::Write.count());
         let models = readmodel::ReadModels::new(pools.clone(), Arc::clone(&clock));
         let batch = batch::Batch::start(pools.clone(), models.clone(), Arc::clone(&clock), Arc::clone(&entropy));
         let shortlived = Arc::new(shortlived::Database::new(pools.clone()));
@@ -222,10 +224,11 @@ impl std::fmt::Debug for Read {
 
 impl Read {
     pub(in crate::store) fn new(pools: Pools) -> Self {
-        let connection = match pools {
+        let mut connection = match pools {
             Pools::Sqlite { reader, .. } => DatabaseConnection::from(reader),
             Pools::Postgres { reader, .. } => DatabaseConnection::from(reader),
         };
+        connection.set_metric_callback(|_| For::Read.count());
         Self { connection }
     }
 }

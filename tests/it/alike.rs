@@ -75,6 +75,8 @@ struct Cost {
     refused: u64,
     commits: u64,
     audited: i64,
+    /// Statements that read, that write, and those of the batched writer, which write.
+    statements: [u64; 3],
 }
 
 async fn so_far(server: &Doorward) -> Cost {
@@ -90,12 +92,15 @@ async fn so_far(server: &Doorward) -> Cost {
         ),
         commits: value("doorward_batch_operations_sum "),
         audited: server.db().number("select count(*) from audit_event").await,
+        statements: ["read", "write", "batch"]
+            .map(|what| value(&format!("doorward_store_statements_total{{for=\"{what}\"}} "))),
     }
 }
 
 #[tokio::test]
 async fn refused_sign_ins_cost_alike() {
     let server = Doorward::running().await;
+    let mut first: Option<Cost> = None;
     for (what, name, password) in ATTEMPTS {
         let mut visitor = Visitor::new(&server.issuer());
         visitor.open(&authorize(WEB, "openid", &[])).await;
@@ -114,7 +119,11 @@ async fn refused_sign_ins_cost_alike() {
             refused: after.refused - before.refused,
             commits: after.commits - before.commits,
             audited: after.audited - before.audited,
+            statements: std::array::from_fn(|at| after.statements[at] - before.statements[at]),
         };
-        assert_eq!(cost, Cost { hashes: 1, refused: 1, commits: 1, audited: 1 }, "{what}");
+        let first = *first.get_or_insert(cost);
+        assert_eq!(cost, first, "{what}");
+        assert_eq!((cost.hashes, cost.refused, cost.commits, cost.audited), (1, 1, 1, 1), "{what}");
+        assert!(cost.statements[0] > 0 && cost.statements[2] > 0, "{what}: they are counted: {cost:?}");
     }
 }

@@ -119,7 +119,7 @@ async fn a_script_can_read_success_and_every_kind_of_error() {
                 &"a".repeat(70_000),
             )
             .await,
-            400,
+            413,
         ),
         (op.post("/revoke", &[("token", "x")], &[origin]).await, 401),
         (op.post("/revoke", &[("token", "x")], &[origin, ("authorization", &basic)]).await, 200),

@@ -174,7 +174,7 @@ async fn the_document_is_this() {
 }
 
 /// Registered names (IANA, OAuth Authorization Server Metadata) that we may use.
-const REGISTERED: [&str; 29] = [
+const REGISTERED: [&str; 33] = [
     "issuer",
     "authorization_endpoint",
     "token_endpoint",
@@ -190,7 +190,11 @@ const REGISTERED: [&str; 29] = [
     "acr_values_supported",
     "subject_types_supported",
     "id_token_signing_alg_values_supported",
+    "userinfo_signing_alg_values_supported",
     "token_endpoint_auth_methods_supported",
+    "token_endpoint_auth_signing_alg_values_supported",
+    "introspection_endpoint_auth_signing_alg_values_supported",
+    "revocation_endpoint_auth_signing_alg_values_supported",
     "introspection_endpoint_auth_methods_supported",
     "revocation_endpoint_auth_methods_supported",
     "code_challenge_methods_supported",

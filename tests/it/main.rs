@@ -65,6 +65,8 @@ mod key_rotation;
 #[cfg(test)]
 mod kit;
 #[cfg(test)]
+mod logo;
+#[cfg(test)]
 mod logout;
 #[cfg(test)]
 mod main_job;

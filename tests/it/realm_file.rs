@@ -331,3 +331,30 @@ async fn administrative_acts_end_sessions() {
     assert_eq!((count, end_of(&op, &alice, session).await), (1, Some(EndReason::EndedByAdmin)));
     assert!(admin::user::set_password(&op.app, &main, &alice, &Secret::from("short")).await.is_err());
 }
+
+#[tokio::test]
+async fn an_issuer_that_is_public_urls_own_host_is_refused_with_what_to_do() {
+    for (public_url, issuer) in [
+        ("http://localhost:8080", "http://localhost:8080"),
+        ("https://id.example", "https://id.example"),
+        ("https://id.example/sso", "https://id.example"),
+        ("https://ID.example", "https://id.example"),
+    ] {
+        let op = Op::builder().public_url(public_url).start().await;
+        let yaml = format!("realm: other\nissuer: {issuer}\n");
+        for mode in [Mode::DryRun, Mode::Write] {
+            let refused = apply(&op.app, &Input { realms: declared(&yaml), prune: false, mode }).await;
+            let Err(Failure::Faults(faults)) = refused else { panic!("{public_url} {issuer}") };
+            let [fault] = &faults[..] else { panic!("{faults:?}") };
+            assert_eq!((fault.line, fault.field.as_str()), (2, "issuer"), "{fault}");
+            for word in ["public_url", "/realms/other", "leave"] {
+                assert!(fault.to_string().contains(word), "{fault}");
+            }
+        }
+        assert!(admin::realm::find(&op.app, "other").await.expect("read").is_none());
+        // Another port or name is another host.
+        for (name, issuer) in [("third", "http://localhost:9090"), ("fourth", "https://login.example")] {
+            applied(&op, &format!("realm: {name}\nissuer: {issuer}\n"), false).await.expect("applied");
+        }
+    }
+}

@@ -82,7 +82,7 @@ fn the_table_is_the_list() {
         .collect();
     assert_eq!(table, list);
     for row in router::table() {
-        assert_eq!(row.method == Method::GET, row.limit == 0, "{}: only what acts takes a body", row.path);
+        assert_eq!(row.method == Method::GET, !row.takes_body, "{}: only what acts takes a body", row.path);
     }
 }
 
@@ -292,24 +292,26 @@ async fn an_unknown_path_is_a_page_for_people_and_a_line_for_programs() {
 #[tokio::test]
 async fn a_body_over_the_limit_is_refused_in_the_rows_dialect() {
     let op = Op::builder().dev().start().await;
-    for (_, _, sample, _, dialect, _) in ROWS.iter().filter(|row| row.0 == "POST") {
-        // A token of 100 kB is a question that gets its answer: these two take more.
-        let takes_tokens = matches!(*sample, "/introspect" | "/revoke");
-        for size in [if takes_tokens { 1024 * 1024 } else { 65 * 1024 }, 5 * 1024 * 1024] {
-            let request = Request::builder()
-                .method("POST")
-                .uri(*sample)
-                .header("host", "localhost:8080")
-                .header("accept", "text/html")
-                .header("content-type", "application/x-www-form-urlencoded")
-                .body(Body::from(format!("x={}", "a".repeat(size))))
-                .expect("a request");
-            let answer = op.send(request).await;
-            assert!(matches!(answer.status.as_u16(), 400 | 413), "{sample}: {}", answer.status);
-            match dialect {
-                Dialect::Page => answer.page().check(&answer),
-                Dialect::Oauth | Dialect::Bearer => {
-                    assert_eq!(answer.json()["error"], "invalid_request", "{sample}");
+    let small = Op::builder().dev().env("DOORWARD_LIMITS__BODY_KIB", "8").start().await;
+    for (op, kib) in [(&op, 64), (&small, 8)] {
+        for (_, _, sample, _, dialect, _) in ROWS.iter().filter(|row| row.0 == "POST") {
+            for (size, fits) in [(kib * 1024 - 2, true), (kib * 1024 - 1, false), (5 * 1024 * 1024, false)] {
+                let body = format!("x={}", "a".repeat(size));
+                let headers = [("content-type", "application/x-www-form-urlencoded"), ("accept", "text/html")];
+                let answer = op.raw("POST", sample, &headers, &body).await;
+                let about = format!("{sample} with {} bytes of {kib} KiB", body.len());
+                assert_eq!(answer.status == 413, !fits, "{about}: {}", answer.status);
+                match dialect {
+                    _ if fits => assert!(!answer.status.is_server_error(), "{about}: {}", answer.status),
+                    Dialect::Page => {
+                        answer.page().check(&answer);
+                        assert!(answer.page().text.contains("too_large"), "{about}: {}", answer.page().text);
+                    }
+                    Dialect::Oauth | Dialect::Bearer => {
+                        assert_eq!(answer.json()["error"], "invalid_request", "{about}");
+                        let told = answer.json()["error_description"].as_str().is_some_and(|text| text.contains("KiB"));
+                        assert!(told, "{about}: {}", answer.body);
+                    }
                 }
             }
         }

@@ -174,6 +174,124 @@ async fn two_presses_that_cross_both_come_to_the_same_end() {
         assert_eq!(state_of(answer).as_deref(), Some("s1"));
         id_claims(&op, WEB, answer).await;
     }
+    assert_eq!(live(&op, "alice").await, 1, "one session");
+}
+
+/// How many of a person's sessions live.
+async fn live(op: &Op, person: &str) -> usize {
+    db_sessions(op, person).await.iter().filter(|session| session.ended.is_none()).count()
+}
+
+/// Another tab of the browser, which stands on its own page and has the cookies of this moment.
+fn beside<'a>(op: &'a Op, browser: &Browser<'_>, tab: &Answer) -> Browser<'a> {
+    let mut other = op.browser();
+    other.steal(browser, "");
+    other.at = Some(tab.clone());
+    other
+}
+
+#[tokio::test]
+async fn first_sign_ins_that_cross_in_two_tabs_are_one_session_on_one_device() {
+    let op = Op::start().await;
+    let node = Op::builder().beside(&op).start().await;
+    // In one process, on two nodes, and in a browser that is known from before.
+    for (second_at, is_known) in [(&op, false), (&node, false), (&op, true)] {
+        let mut browser = op.browser();
+        if is_known {
+            code(&mut browser, WEB, "openid").await;
+            browser.get("/logout").await;
+            browser.submit("logout-yes", &[]).await;
+            op.advance(Duration::from_secs(5)).await;
+        }
+        let before = db_sessions(&op, "alice").await.len();
+        let lives = live(&op, "alice").await;
+        let (one, two) = (tab(&mut browser, "s1").await, tab(&mut browser, "s2").await);
+        let (mut first, mut second) = (beside(&op, &browser, &one), beside(second_at, &browser, &two));
+        op.advance(Duration::from_secs(60)).await;
+        node.poll().await;
+        let (here, there) = tokio::join!(first.sign_in("alice", PASSWORD), second.sign_in("alice", PASSWORD));
+        assert_eq!((state_of(&here).as_deref(), state_of(&there).as_deref()), (Some("s1"), Some("s2")));
+        assert_eq!(db_sessions(&op, "alice").await.len(), before + 1, "one session");
+        assert_eq!(live(&op, "alice").await, lives + 1);
+        // Whichever answer came last, the browser has its cookies, and they are the same.
+        for part in ["session", "device", "browser"] {
+            assert!(first.cookie(part).is_some() && first.cookie(part) == second.cookie(part), "{part}");
+        }
+        let (here, there) = (id_claims(&op, WEB, &here).await, id_claims(second_at, WEB, &there).await);
+        assert_eq!((&here["sid"], &here["auth_time"]), (&there["sid"], &there["auth_time"]));
+        let silent = authorize(WEB, "openid", &[("prompt", "none")]);
+        assert!(first.get(&silent).await.location_param("code").is_some());
+        // It ends once and for all.
+        first.get("/logout").await;
+        first.submit("logout-yes", &[]).await;
+        node.poll().await;
+        assert_eq!(second.get(&silent).await.location_param("error").as_deref(), Some("login_required"));
+    }
+}
+
+#[tokio::test]
+async fn the_wish_of_either_crossing_tab_to_stay_signed_in_counts() {
+    for (first_stays, second_stays) in [(true, false), (false, true), (true, true), (false, false)] {
+        let op = Op::start().await;
+        let mut browser = op.browser();
+        let (one, two) = (tab(&mut browser, "s1").await, tab(&mut browser, "s2").await);
+        let (mut first, mut second) = (beside(&op, &browser, &one), beside(&op, &browser, &two));
+        for (tab, stays) in [(&mut first, first_stays), (&mut second, second_stays)] {
+            let mut fill = vec![("username", "alice"), ("password", PASSWORD)];
+            fill.extend(stays.then_some(("remember", "on")));
+            let answer = tab.submit("login-submit", &fill).await;
+            assert!(state_of(&answer).is_some());
+        }
+        assert_eq!(first.cookie("session"), second.cookie("session"));
+        let sessions = db_sessions(&op, "alice").await;
+        assert_eq!(sessions.len(), 1);
+        assert_eq!(sessions[0].remembered, first_stays || second_stays, "{first_stays} {second_stays}");
+        let silent = authorize(WEB, "openid", &[("prompt", "none")]);
+        assert!(first.get(&silent).await.location_param("code").is_some(), "both tabs' cookies are good");
+    }
+}
+
+#[tokio::test]
+async fn what_crosses_is_the_same_person_in_the_same_browser_at_the_same_time() {
+    let op = Op::start().await;
+    // Two people: each has a session of her own, and the browser keeps the one of the last answer.
+    let mut browser = op.browser();
+    let (one, two) = (tab(&mut browser, "s1").await, tab(&mut browser, "s2").await);
+    let (mut alice, mut bob) = (beside(&op, &browser, &one), beside(&op, &browser, &two));
+    alice.sign_in("alice", PASSWORD).await;
+    bob.sign_in("bob", "bob has a long password").await;
+    assert_ne!(alice.cookie("session"), bob.cookie("session"));
+    assert_ne!(alice.cookie("device"), bob.cookie("device"), "nothing is shared with another person");
+    // Another browser with the same browser cookie and a device of its own.
+    let mut thief = op.browser();
+    code(&mut thief, WEB, "openid").await;
+    thief.forget("session");
+    thief.forget("browser");
+    thief.steal(&browser, "browser");
+    let begun = tab(&mut thief, "s3").await;
+    sign_in_at(&mut thief, &begun).await;
+    assert_ne!(thief.cookie("session"), alice.cookie("session"));
+    assert_ne!(thief.cookie("device"), alice.cookie("device"));
+    // Signed out and in again within the minute: a new session, and the old one stays ended.
+    let old = alice.cookie("session");
+    alice.get("/logout").await;
+    alice.submit("logout-yes", &[]).await;
+    let lives = live(&op, "alice").await;
+    let again = tab(&mut alice, "s4").await;
+    assert_eq!(state_of(&sign_in_at(&mut alice, &again).await).as_deref(), Some("s4"));
+    assert_ne!(alice.cookie("session"), old);
+    assert_eq!(live(&op, "alice").await, lives + 1);
+    // A form that was on its way while the session it would share was ended gets one of its own.
+    let mut browser = op.browser();
+    let (one, two) = (tab(&mut browser, "s5").await, tab(&mut browser, "s6").await);
+    let (mut first, mut late) = (beside(&op, &browser, &one), beside(&op, &browser, &two));
+    first.sign_in("alice", PASSWORD).await;
+    first.get("/logout").await;
+    first.submit("logout-yes", &[]).await;
+    assert_eq!(state_of(&late.sign_in("alice", PASSWORD).await).as_deref(), Some("s6"));
+    assert_ne!(late.cookie("session"), first.cookie("session"));
+    let silent = authorize(WEB, "openid", &[("prompt", "none")]);
+    assert!(late.get(&silent).await.location_param("code").is_some());
 }
 
 #[tokio::test]

@@ -148,6 +148,7 @@ impl Table {
              {mark}one ES256 signature: {:.1} us. Resident memory: {} MiB idle, {} MiB at the end.\n",
             self.signature, self.idle_memory, self.loaded_memory
         );
+        let _ = writeln!(out, "{mark}why budgets are missed: docs/performance.md.");
         for row in &self.rows {
             let spread = Figures::of(&row.measured).spread.max(Figures::of(&row.beside).spread);
             if spread > STEADY {

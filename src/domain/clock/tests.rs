@@ -1,3 +1,5 @@
+//! Tables for [`super`]: readings of a database whose clock is right, wrong, late or jumping.
+
 use super::*;
 
 const SECOND: i64 = 1_000_000;

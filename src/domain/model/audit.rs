@@ -112,6 +112,8 @@ kinds! {
     KeyCompromiseSuspected = "key_compromise_suspected",
     /// A refresh was refused though the token was the current one.
     RefreshRefused = "refresh_refused",
+    /// A client sends the same `code_challenge` or `nonce` again and again.
+    ValueRepeated = "value_repeated",
     /// A client failed to prove itself.
     ClientRefused = "client_refused",
     /// A token was revoked by its client.

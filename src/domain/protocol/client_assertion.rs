@@ -47,7 +47,10 @@ pub struct ClientAssertion<'a> {
 /// It is a credential as long as it lives.
 impl fmt::Debug for ClientAssertion<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ClientAssertion").field("client_id", &self.client_id).field("jws", &self.jws).finish_non_exhaustive()
+        f.debug_struct("ClientAssertion")
+            .field("client_id", &self.client_id)
+            .field("jws", &self.jws)
+            .finish_non_exhaustive()
     }
 }
 

@@ -171,10 +171,7 @@ mod tests {
                 "introspection_endpoint_auth_methods_supported",
                 json!(["client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt"]),
             ),
-            (
-                "token_endpoint_auth_signing_alg_values_supported",
-                json!(["RS256", "PS256", "ES256", "EdDSA", "HS256"]),
-            ),
+            ("token_endpoint_auth_signing_alg_values_supported", json!(["RS256", "PS256", "ES256", "EdDSA", "HS256"])),
             ("authorization_response_iss_parameter_supported", json!(true)),
             ("request_parameter_supported", json!(false)),
             ("request_uri_parameter_supported", json!(false)),

@@ -137,7 +137,9 @@ fn key(members: &Map<String, Value>) -> Option<ForeignKey> {
         "RSA" => {
             (&[Algorithm::RS256, Algorithm::PS256], vec![("e", exponent(text("e")?)?), ("n", modulus(text("n")?)?)])
         }
-        "EC" if text("crv")? == "P-256" => (&[Algorithm::ES256], vec![("x", point(text("x")?)?), ("y", point(text("y")?)?)]),
+        "EC" if text("crv")? == "P-256" => {
+            (&[Algorithm::ES256], vec![("x", point(text("x")?)?), ("y", point(text("y")?)?)])
+        }
         "OKP" if text("crv")? == "Ed25519" => (&[Algorithm::EdDSA], vec![("x", point(text("x")?)?)]),
         _ => return None,
     };

@@ -184,7 +184,8 @@ mod tests {
 
     #[test]
     fn what_informs_is_read_or_ignored() {
-        let text = token(r#"{"kid":"k-1","alg":"PS256","typ":"JWT","x5t":"abc","x5c":["MII"],"cty":"x","mine":{"a":1}}"#);
+        let text =
+            token(r#"{"kid":"k-1","alg":"PS256","typ":"JWT","x5t":"abc","x5c":["MII"],"cty":"x","mine":{"a":1}}"#);
         let jws = parse(&text).unwrap();
         assert_eq!(jws.alg, ForeignAlgorithm::Signed(ClientAlgorithm::PS256));
         assert_eq!((jws.kid.as_deref(), jws.typ.as_deref()), (Some("k-1"), Some("JWT")));
@@ -264,7 +265,9 @@ mod tests {
     #[test]
     fn moments_are_seconds_with_or_without_a_fraction() {
         let read = |text: &str| serde_json::from_str::<NumericDate>(text).ok().map(|date| date.at().as_secs());
-        for (text, want) in [("0", 0), ("1800000000", 1_800_000_000), ("1800000000.9", 1_800_000_000), ("1.8e9", 1_800_000_000)] {
+        for (text, want) in
+            [("0", 0), ("1800000000", 1_800_000_000), ("1800000000.9", 1_800_000_000), ("1.8e9", 1_800_000_000)]
+        {
             assert_eq!(read(text), Some(want), "{text}");
         }
         for text in ["-1", "\"1800000000\"", "null", "true", "1e12", "9223372036854775808", "[1]"] {

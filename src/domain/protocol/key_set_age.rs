@@ -68,7 +68,9 @@ mod tests {
 
     #[test]
     fn a_set_is_fresh_then_usable_then_gone() {
-        for (age, fresh, usable) in [(0, true, true), (599, true, true), (600, false, true), (3_599, false, true), (3_600, false, false)] {
+        for (age, fresh, usable) in
+            [(0, true, true), (599, true, true), (600, false, true), (3_599, false, true), (3_600, false, false)]
+        {
             let set = KeySetAge { fetched_at: Some(ago(age)), ..KeySetAge::default() };
             assert_eq!((set.is_fresh(now()), set.is_usable(now())), (fresh, usable), "{age}");
         }

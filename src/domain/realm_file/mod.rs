@@ -38,7 +38,7 @@ pub use plan::{
     Act, Change, FieldChange, Object, Options, PasswordChange, Plan, SecretChange, Verb, WantedClient, WantedGroup,
     WantedRealm, WantedResource, WantedRole, WantedUser, plan,
 };
-pub use realm::{check_set, parse};
+pub use realm::{check_reachable, check_set, parse};
 pub use resolve::{SecretSource, resolve};
 pub use stored::{StoredRealm, StoredUser};
 

@@ -73,6 +73,27 @@ pub fn check_set(realms: &[DeclaredRealm]) -> Vec<Fault> {
     list
 }
 
+/// The realms that nobody could reach: whatever comes to the host of `public_url` is the realm main's.
+#[must_use]
+pub fn check_reachable(realms: &[DeclaredRealm], public_url: &str) -> Vec<Fault> {
+    let host = |url: &str| Url::parse(url).ok().and_then(|url| Some((url.host_str()?.to_owned(), url.port())));
+    let wrong = |realm: &DeclaredRealm| {
+        let issuer = realm.fields.get("issuer")?.as_str()?;
+        (realm.name != MAIN_REALM && host(issuer) == host(public_url)).then(|| Fault {
+            file: realm.file.clone(),
+            line: realm.fields.line("issuer").unwrap_or(realm.line),
+            object: format!("realm {}", realm.name),
+            field: "issuer".to_owned(),
+            message: format!(
+                "{issuer} is the host of public_url, where only the realm main answers: name a host of its own, \
+                 or leave the field out for the issuer {public_url}/realms/{}",
+                realm.name
+            ),
+        })
+    };
+    realms.iter().filter_map(wrong).collect()
+}
+
 fn document(file: &str, node: &Node, faults: &mut Faults) -> Option<DeclaredRealm> {
     faults.object("realm", node.text_of("realm"));
     let found = entries(node, TABLE, "", faults)?;

@@ -14,8 +14,7 @@ pub trait SecretSource {
     /// A user's PHC string as `export --with-secrets` wrote it.
     fn open_password(&mut self, realm: &str, username: &str, text: &str) -> Result<Secret, String>;
     /// A client's secret as `export --with-secrets` wrote it: its stored hash, or itself where that was kept.
-    fn open_client_secret(&mut self, realm: &str, client_id: &str, text: &str)
-    -> Result<DeclaredClientSecret, String>;
+    fn open_client_secret(&mut self, realm: &str, client_id: &str, text: &str) -> Result<DeclaredClientSecret, String>;
 }
 
 /// Resolves every reference of a realm. The realm must not be planned when there are faults.
@@ -47,10 +46,9 @@ pub fn resolve(realm: &mut DeclaredRealm, source: &mut dyn SecretSource) -> Vec<
                     .find(at)
                     .and_then(|secret| client_secret(secret.expose()).map(|_| DeclaredClientSecret::Value(secret))),
             ),
-            Some(DeclaredClientSecret::Encrypted(text)) => (
-                "client_secret_encrypted",
-                source.open_client_secret(&realm.name, &client.client_id, text),
-            ),
+            Some(DeclaredClientSecret::Encrypted(text)) => {
+                ("client_secret_encrypted", source.open_client_secret(&realm.name, &client.client_id, text))
+            }
             None | Some(DeclaredClientSecret::Value(_) | DeclaredClientSecret::Hash(_)) => continue,
         };
         match resolved {

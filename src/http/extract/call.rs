@@ -96,11 +96,7 @@ impl Call {
         let body = self.body.lock().await.take().unwrap_or_default();
         match body::read_form(&self.head.headers, body, self.limit).await {
             Ok(bytes) => Ok(bytes),
-            Err(BodyFault::TooLarge) => Err(Error::refused(
-                OauthCode::InvalidRequest,
-                "body_too_large",
-                "the body is larger than this endpoint takes",
-            )),
+            Err(BodyFault::TooLarge) => Err(Error::TooLarge { limit: self.limit }),
             Err(BodyFault::ContentType) => Err(Error::refused(
                 OauthCode::InvalidRequest,
                 "content_type",

@@ -46,7 +46,7 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
 fn code(error: &Error) -> &'static str {
     match error {
         Error::Refused(refusal) => refusal.code,
-        Error::Invalid(_) | Error::NotFound => OauthCode::InvalidRequest,
+        Error::Invalid(_) | Error::TooLarge { .. } | Error::NotFound => OauthCode::InvalidRequest,
         Error::Busy { .. } | Error::Unavailable { .. } => OauthCode::TemporarilyUnavailable,
         Error::Internal(_) => OauthCode::ServerError,
     }

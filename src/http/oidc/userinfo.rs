@@ -9,8 +9,8 @@ use http::{Response, StatusCode};
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::http::extract::call::Call;
 use crate::http::render::oauth;
-use crate::service::userinfo::{self, Userinfo};
 use crate::service::Error;
+use crate::service::userinfo::{self, Userinfo};
 
 /// Answers `GET`.
 ///

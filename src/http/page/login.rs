@@ -121,6 +121,11 @@ impl LoginPage {
         self.error == Some(LoginError::Wrong)
     }
 
+    /// Something here could not do it: who asks for help can name the line of the log.
+    fn is_fault_of_ours(&self) -> bool {
+        matches!(self.error, Some(LoginError::Busy { .. } | LoginError::Unavailable))
+    }
+
     /// Where the summary leads.
     fn error_target(&self) -> &'static str {
         if self.is_wrong() { "#password" } else { "" }

@@ -37,6 +37,10 @@ pub fn error(ctx: &Ctx, error: &Error) -> Response<Body> {
     let mut response = match error {
         Error::Refused(refusal) => refused(refusal),
         Error::Invalid(_) => body(StatusCode::BAD_REQUEST, OauthCode::InvalidRequest, "a parameter cannot be taken"),
+        Error::TooLarge { limit } => {
+            let text = format!("the body is larger than {} KiB", limit / 1024);
+            body(StatusCode::PAYLOAD_TOO_LARGE, OauthCode::InvalidRequest, &text)
+        }
         Error::NotFound => body(StatusCode::NOT_FOUND, OauthCode::InvalidRequest, "there is nothing at this address"),
         Error::Busy { retry_after } => later(*retry_after, "past capacity, nothing was checked"),
         Error::Unavailable { .. } => later(2, "a part this needs does not answer"),

@@ -194,6 +194,9 @@ pub fn error(call: &Call, error: &Error) -> Response<Body> {
     let mut response = match error {
         Error::Refused(refusal) => refused(call, refusal),
         Error::Invalid(_) => fault(call, StatusCode::UNPROCESSABLE_ENTITY, Fault::Request, "invalid", Vec::new()),
+        Error::TooLarge { .. } => {
+            fault(call, StatusCode::PAYLOAD_TOO_LARGE, Fault::TooLarge, "body_too_large", Vec::new())
+        }
         Error::NotFound if !reads_html(call.headers()) => {
             super::plain(StatusCode::NOT_FOUND, "There is nothing at this address.")
         }

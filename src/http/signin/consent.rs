@@ -9,7 +9,7 @@ use super::{Lookup, Pending, Provenance, address, go, pending, provenance, signe
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::domain::signin::next_step::Step;
 use crate::http::extract::call::Call;
-use crate::http::page::{ConsentPage, ScopeLine};
+use crate::http::page::{ConsentPage, Fault, ScopeLine};
 use crate::http::render::{page, redirect, target};
 use crate::http::{answer, begin};
 use crate::service::Error;
@@ -41,8 +41,12 @@ pub async fn get(call: Arc<Call>) -> Result<Response<Body>, Error> {
 pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
     let form = call.form().await?;
     let field = |name| form.one(name).ok().flatten().unwrap_or("").to_owned();
+    let came_from = provenance(&call);
     let mut pending = match pending(&call, Some(&field("flow"))).await? {
         Lookup::Pending(pending) => pending,
+        Lookup::Restart { .. } if came_from == Provenance::Elsewhere => {
+            return Ok(page::fault(&call, StatusCode::FORBIDDEN, Fault::ForeignForm, "form_elsewhere", Vec::new()));
+        }
         Lookup::Restart { query } => return begin::begin(&call, &query).await,
         Lookup::Page(response) => return Ok(response),
     };
@@ -53,7 +57,6 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
         flow: Some(pending.handle),
         signed_in: signed_in.as_ref(),
     };
-    let came_from = provenance(&call);
     let genuine = came_from == Provenance::Ours && form::check(&call.app, &call.ctx, binding, Some(&field("csrf")));
     let Some(person) = signed_in.as_ref().filter(|_| genuine) else {
         let status =
@@ -106,7 +109,7 @@ async fn show(
         person: person.user.user.username.clone(),
         action: call.ctx.site.path("/consent"),
         csrf: form::token(&call.app, &call.ctx, binding),
-        flow: pending.handle.to_string(),
+        flow: pending.handle.to_text(&call.app, &call.ctx),
         offline: ask.iter().any(|scope| scope == "offline_access"),
         scopes: lines(&ask).into_iter().chain(resources.iter().map(|uri| ScopeLine::custom(uri))).collect(),
         known: lines(&known),

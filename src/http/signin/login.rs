@@ -17,10 +17,12 @@ use crate::domain::signin::next_step::{Offer, Step};
 use crate::http::cookies::Cookie;
 use crate::http::extract::call::Call;
 use crate::http::page::{LoginError, LoginNotice, LoginPage};
+use crate::http::render::note::Note;
 use crate::http::render::{page, target};
 use crate::http::{answer, begin};
 use crate::service::Error;
 use crate::service::session::bind::SignedIn;
+use crate::service::session::open::Brought;
 use crate::service::signin::engine::{self, Standing};
 use crate::service::signin::flow::{self, Fresh};
 use crate::service::signin::form::{self, Binding};
@@ -92,13 +94,13 @@ async fn attempt(
 ) -> Result<Response<Body>, Error> {
     let typed = form.one("password").ok().flatten().unwrap_or("");
     let device_cookie = call.cookie(Cookie::Device);
-    let attempt = Attempt {
-        username: &username,
-        password: Secret::from(typed),
-        remember,
+    let brought = Brought {
+        browser: pending.browser,
+        began: pending.flow.started_at,
         present,
         device_cookie: device_cookie.as_deref(),
     };
+    let attempt = Attempt { username: &username, password: Secret::from(typed), remember, brought };
     let opened = match password::attempt(&call.app, &call.ctx, attempt).await {
         Ok(Outcome::SignedIn(opened)) => opened,
         Ok(Outcome::Wrong) => {
@@ -110,6 +112,8 @@ async fn attempt(
             let shown = Shown { username, remember, error };
             let mut response = show(call, pending, present, shown, StatusCode::SERVICE_UNAVAILABLE).await?;
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(retry_after));
+            let client = Some(pending.client.client_id.clone());
+            response.extensions_mut().insert(Note { client, reason: Some("busy") });
             return Ok(response);
         }
         Err(error) => return Err(error),
@@ -174,7 +178,7 @@ async fn show(
     login.chrome.sign_out = signed_in.map(|_| call.ctx.site.path("/logout"));
     login.client = Some(page::client_header(call, &pending.client).await?);
     login.csrf = form::token(&call.app, &call.ctx, binding);
-    login.flow = pending.handle.to_string();
+    login.flow = pending.handle.to_text(&call.app, &call.ctx);
     login.username = shown.username;
     login.remember_offered = call.ctx.realm.settings.sessions.remember_me != Span::default();
     login.remember_checked = shown.remember;
@@ -192,27 +196,28 @@ fn is_confirmation(request: &AuthorizeRequest, person: &SignedIn) -> bool {
     !request.prompt.select_account && request.hint_sub.as_ref().is_none_or(|sub| *sub == person.user.user.sub)
 }
 
-/// The browser lost its cookie: the same request begins again, the name stays filled in.
+/// The browser's cookie did not come along: lost, replaced by another tab's, or kept back because the form
+/// came from elsewhere. The same request begins again with a form of its own, the name stays filled in.
 async fn restart(call: &Arc<Call>, query: &str, username: String) -> Result<Response<Body>, Error> {
-    if provenance(call) != Provenance::Ours {
-        return begin::begin(call, query).await;
-    }
-    match begin::keep(call, query).await? {
-        begin::Kept::Pending { mut pending, cookie } => {
-            // Only the browser's cookie may be lost, or another tab's may have replaced it: who is signed
-            // in goes on, and the form is bound to her all the same.
-            let signed_in = signed_in(call).await?;
-            if ask(call, &pending, signed_in.as_ref()).await?.is_none() {
-                let mut response = go(call, &mut pending, signed_in.as_ref()).await?;
-                set_cookie(&mut response, cookie);
-                return Ok(response);
-            }
-            let shown = Shown { username, remember: false, error: Some(LoginError::NoCookie) };
-            let mut response =
-                show(call, &pending, signed_in.as_ref(), shown, StatusCode::UNPROCESSABLE_ENTITY).await?;
-            set_cookie(&mut response, cookie);
-            Ok(response)
-        }
-        begin::Kept::Answered(response) => Ok(response),
-    }
+    let (mut pending, cookie) = match begin::keep(call, query).await? {
+        begin::Kept::Pending { pending, cookie } => (pending, cookie),
+        begin::Kept::Answered(response) => return Ok(response),
+    };
+    let came_from = provenance(call);
+    // Where only the browser's cookie is missing, who is signed in goes on, and the form is bound to her
+    // all the same.
+    let signed_in = signed_in(call).await?;
+    let mut response = if came_from == Provenance::Ours && ask(call, &pending, signed_in.as_ref()).await?.is_none() {
+        go(call, &mut pending, signed_in.as_ref()).await?
+    } else {
+        let (status, error) = match came_from {
+            Provenance::Ours => (StatusCode::UNPROCESSABLE_ENTITY, LoginError::NoCookie),
+            Provenance::Unproven => (StatusCode::UNPROCESSABLE_ENTITY, LoginError::Stale),
+            Provenance::Elsewhere => (StatusCode::FORBIDDEN, LoginError::Stale),
+        };
+        let shown = Shown { username, remember: false, error: Some(error) };
+        show(call, &pending, signed_in.as_ref(), shown, status).await?
+    };
+    set_cookie(&mut response, cookie);
+    Ok(response)
 }

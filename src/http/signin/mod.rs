@@ -111,7 +111,9 @@ pub enum Lookup {
 pub async fn pending(call: &Call, handle: Option<&str>) -> Result<Lookup, Error> {
     let gone =
         |fault, reason| Lookup::Page(page::fault(call, http::StatusCode::BAD_REQUEST, fault, reason, Vec::new()));
-    let Some(handle) = handle.and_then(FlowHandle::parse) else { return Ok(gone(Fault::FlowGone, "flow_missing")) };
+    let Some(handle) = handle.and_then(|text| FlowHandle::from_text(&call.app, &call.ctx, text)) else {
+        return Ok(gone(Fault::FlowGone, "flow_missing"));
+    };
     let browser = browser(call);
     let flow = match (flow::find(&call.app, &call.ctx, browser, handle).await?, browser) {
         (Found::Own(flow), Some(browser)) => (*flow, browser),
@@ -173,7 +175,7 @@ pub async fn go(call: &Call, pending: &mut Pending, signed_in: Option<&SignedIn>
 /// A page of a flow.
 #[must_use]
 pub fn address(call: &Call, path: &str, handle: FlowHandle) -> String {
-    format!("{}?flow={handle}", call.ctx.site.path(path))
+    format!("{}?flow={}", call.ctx.site.path(path), handle.to_text(&call.app, &call.ctx))
 }
 
 /// Sets a cookie on a response.

@@ -27,7 +27,12 @@ pub struct SecretAtRest {
 
 /// Makes what rests of `secret`: its hash, and the secret itself only for a client that signs with it.
 #[must_use]
-pub fn at_rest(sealer: &Sealer, realm: &Realm, (client, method): (ClientKey, AuthMethod), secret: &Secret) -> SecretAtRest {
+pub fn at_rest(
+    sealer: &Sealer,
+    realm: &Realm,
+    (client, method): (ClientKey, AuthMethod),
+    secret: &Secret,
+) -> SecretAtRest {
     let signs = method == AuthMethod::ClientSecretJwt;
     let seal = || sealer.seal(realm.id, Purpose::SigningSecret, secret.expose().as_bytes(), client.as_bytes());
     SecretAtRest { hash: secret_hash(sealer, realm, secret), sealed: signs.then(seal) }

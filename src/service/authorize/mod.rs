@@ -3,4 +3,5 @@
 
 pub mod hint;
 pub mod issue;
+pub mod repeats;
 pub mod start;

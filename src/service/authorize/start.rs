@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use super::hint;
+use super::{hint, repeats};
 use crate::context::Ctx;
 use crate::domain::model::client::Client;
 use crate::domain::protocol::authorize::table::{self, Facts, HintFact, Outcome};
 use crate::domain::protocol::params::Params;
 use crate::entropy;
+use crate::seal::Purpose;
+use crate::service::session::cookie_text;
 use crate::service::{App, Error};
 use crate::store::shortlived::{Kind, Put};
-
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 /// How long a request that came by POST waits for the browser's GET.
 const HANDOVER: std::time::Duration = std::time::Duration::from_secs(300);
@@ -40,7 +39,11 @@ pub async fn check(app: &App, ctx: &Ctx, params: &Params) -> Result<(Outcome, Op
         _ => HintFact::Absent,
     };
     let facts = Facts { realm: &ctx.realm, client: client.as_deref(), resources: &resources, id_token_hint };
-    Ok((table::check(params, &facts), client))
+    let outcome = table::check(params, &facts);
+    if let (Outcome::Request(request), Some(client)) = (&outcome, &client) {
+        repeats::notice(app, ctx, client, request).await?;
+    }
+    Ok((outcome, client))
 }
 
 /// Keeps a request that came by POST from elsewhere: its GET binds the browser (`security-design` rule 5).
@@ -61,7 +64,7 @@ pub async fn hand_over(app: &App, ctx: &Ctx, query: &str) -> Result<String, Erro
         now: ctx.now,
     };
     shortlived.put(put).await?;
-    Ok(URL_SAFE_NO_PAD.encode(handle))
+    Ok(cookie_text::write(&app.sealer, ctx.realm.id, Purpose::Handover, &[&handle]))
 }
 
 /// Takes such a request, once.
@@ -69,7 +72,9 @@ pub async fn hand_over(app: &App, ctx: &Ctx, query: &str) -> Result<String, Erro
 /// # Errors
 /// When the store cannot do it.
 pub async fn take_over(app: &App, ctx: &Ctx, handle: &str) -> Result<Option<String>, Error> {
-    let Some(handle) = URL_SAFE_NO_PAD.decode(handle).ok().filter(|bytes| bytes.len() == 16) else { return Ok(None) };
+    let Some(handle) = cookie_text::read::<16>(&app.sealer, ctx.realm.id, Purpose::Handover, handle) else {
+        return Ok(None);
+    };
     let taken = app.store.shortlived().take(ctx.realm.id, Kind::Request, &handle, ctx.now).await?;
     Ok(taken.and_then(|bytes| String::from_utf8(bytes).ok()))
 }

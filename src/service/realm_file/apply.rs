@@ -8,7 +8,9 @@ use super::{Failure, Input, Mode, Report, load, people};
 use crate::domain::model::audit::AuditKind;
 use crate::domain::model::realm::Realm;
 use crate::domain::protocol::key_schedule;
-use crate::domain::realm_file::{self, Change, Fault, Options, Plan, StoredRealm, WantedRealm, check_set};
+use crate::domain::realm_file::{
+    self, Change, Fault, Options, Plan, StoredRealm, WantedRealm, check_reachable, check_set,
+};
 use crate::service::admin::{Scribe, client, key};
 use crate::service::{App, Error, replay};
 use crate::store::{self, Source, Tx, repo};
@@ -27,9 +29,10 @@ const ATTEMPTS: usize = 3;
 /// # Errors
 /// Every fault of what is declared, or why the store could not do it; then nothing was written.
 pub async fn apply(app: &App, input: &Input) -> Result<Report, Failure> {
-    let repeated = check_set(&input.realms);
-    if !repeated.is_empty() {
-        return Err(Failure::Faults(repeated));
+    let mut faults = check_set(&input.realms);
+    faults.extend(check_reachable(&input.realms, app.config.server.public_url.as_str()));
+    if !faults.is_empty() {
+        return Err(Failure::Faults(faults));
     }
     let mut planned = plan_all(app, &app.store.read(), input).await?;
     if input.mode == Mode::DryRun || planned.iter().all(|planned| planned.plan.acts.is_empty()) {

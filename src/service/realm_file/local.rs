@@ -83,12 +83,7 @@ impl SecretSource for LocalSecrets {
         String::from_utf8(bytes).map(Secret::new).map_err(|_| "is not what an export writes".to_owned())
     }
 
-    fn open_client_secret(
-        &mut self,
-        realm: &str,
-        client_id: &str,
-        text: &str,
-    ) -> Result<DeclaredClientSecret, String> {
+    fn open_client_secret(&mut self, realm: &str, client_id: &str, text: &str) -> Result<DeclaredClientSecret, String> {
         let bytes = self.open(Place { kind: "client_secret", realm, name: client_id }, text)?;
         let parts = bytes.split_first_chunk::<16>().and_then(|(tag, rest)| {
             let (hash, whole) = rest.split_first_chunk::<32>()?;

@@ -13,8 +13,8 @@ use crate::domain::realm_file::{
     Act, Change, RoleRef, SecretChange, StoredRealm, WantedClient, WantedGroup, WantedResource, WantedRole,
 };
 use crate::service::App;
-use crate::service::admin::client::{self, SecretAtRest};
 use crate::service::admin::Scribe;
+use crate::service::admin::client::{self, SecretAtRest};
 use crate::store::{Error, Tx, repo};
 
 /// Writes one realm's objects.

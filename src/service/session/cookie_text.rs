@@ -1,15 +1,10 @@
 //! What stands in our cookies. Each value carries a tag that is checked before any lookup
 //! (`security-design` rule 7): a stranger's random cookie costs one HMAC and no query.
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-
 use crate::domain::model::ids::{DeviceId, RealmId, SessionId};
 use crate::domain::model::secret::SecretHash;
+use crate::domain::signin::tagged_text;
 use crate::seal::{Purpose, Sealer, sha256};
-
-const VERSION: u8 = 1;
-const TAG: usize = 16;
 
 /// The id and the rotating secret of a session cookie.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -95,31 +90,20 @@ impl BrowserCookie {
     }
 }
 
-fn write(sealer: &Sealer, realm: RealmId, purpose: Purpose, parts: &[&[u8]]) -> String {
-    let mut bytes = vec![VERSION];
-    for part in parts {
-        bytes.extend_from_slice(part);
-    }
-    let tag = sealer.tag(realm, purpose, &[&bytes]);
-    bytes.extend_from_slice(&tag);
-    URL_SAFE_NO_PAD.encode(bytes)
+/// Writes a value with its tag; also the handles in our pages' addresses.
+pub(in crate::service) fn write(sealer: &Sealer, realm: RealmId, purpose: Purpose, parts: &[&[u8]]) -> String {
+    tagged_text::write(parts, |covered| sealer.tag(realm, purpose, &[covered]))
 }
 
-/// Reads `N` bytes between version and tag; exact length, canonical spelling, genuine tag, or nothing.
-fn read<const N: usize>(sealer: &Sealer, realm: RealmId, purpose: Purpose, text: &str) -> Option<[u8; N]> {
-    // 4 characters for 3 bytes, rounded up without padding.
-    if text.len() != ((1 + N + TAG) * 4).div_ceil(3) {
-        return None;
-    }
-    let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
-    let (body, tag) = bytes.split_at_checked(1 + N)?;
-    if tag.len() != TAG || !sealer.check_tag(realm, purpose, &[body], tag) {
-        return None;
-    }
-    match body.split_first() {
-        Some((&VERSION, rest)) => rest.try_into().ok(),
-        _ => None,
-    }
+/// Reads a genuine value of `N` bytes.
+pub(in crate::service) fn read<const N: usize>(
+    sealer: &Sealer,
+    realm: RealmId,
+    purpose: Purpose,
+    text: &str,
+) -> Option<[u8; N]> {
+    let read = tagged_text::read::<N>(text)?;
+    sealer.check_tag(realm, purpose, &[&read.covered], &read.tag).then_some(read.content)
 }
 
 fn pair(bytes: &[u8; 32]) -> Option<([u8; 16], [u8; 16])> {

@@ -3,5 +3,6 @@
 pub mod agent;
 pub mod bind;
 pub mod cookie_text;
+mod crossing;
 pub mod end;
 pub mod open;

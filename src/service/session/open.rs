@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::agent::families;
 use super::bind::SignedIn;
-use super::cookie_text::{DeviceCookie, SessionCookie};
+use super::cookie_text::{BrowserCookie, DeviceCookie, SessionCookie};
+use super::crossing::{self, Drawn, Meeting};
 use super::end;
 use crate::context::Ctx;
 use crate::domain::model::audit::{Actor, AuditKind};
@@ -13,10 +14,11 @@ use crate::domain::model::device::Device;
 use crate::domain::model::ids::{DeviceId, SessionId};
 use crate::domain::model::session::{Acr, Amr, Session};
 use crate::domain::model::span::Span;
+use crate::domain::model::timestamp::Timestamp;
 use crate::domain::model::user::User;
 use crate::entropy;
 use crate::service::{App, Error};
-use crate::store::batch::{OpenSession, Opened, StepUp};
+use crate::store::batch::{OpenSession, Opened, Remembered, StepUp};
 use crate::store::repo;
 
 /// How long a browser may keep a device cookie: the longest that browsers allow.
@@ -50,7 +52,20 @@ pub struct OpenedSession {
     pub device_max_age: u64,
 }
 
-/// Opens a session, or steps up `present` when it is the same person's. `None` = the account was
+/// What the browser brought to the sign-in.
+#[derive(Clone, Copy)]
+pub struct Brought<'a> {
+    /// The browser that began it.
+    pub browser: BrowserCookie,
+    /// When the request began that the person signs in for.
+    pub began: Timestamp,
+    /// Who was signed in.
+    pub present: Option<&'a SignedIn>,
+    /// The device cookie.
+    pub device_cookie: Option<&'a str>,
+}
+
+/// Opens a session, or steps up the present one when it is the same person's. `None` = the account was
 /// disabled or its credentials changed since the proof.
 ///
 /// # Errors
@@ -59,98 +74,142 @@ pub async fn open(
     app: &App,
     ctx: &Ctx,
     proof: Proof<'_>,
-    present: Option<&SignedIn>,
-    device_cookie: Option<&str>,
+    brought: Brought<'_>,
 ) -> Result<Option<OpenedSession>, Error> {
-    let (device, device_secret) = device(app, ctx, device_cookie).await?;
-    let secret: [u8; 16] = entropy::bytes(&*app.entropy, "session");
-    let same = present.filter(|present| present.session.user == proof.user.id && present.session.device == device.id);
-    let session = match same {
-        Some(present) => step_up(app, ctx, &proof, present, secret).await?,
-        None => fresh(app, ctx, &proof, present, (&device, secret)).await?,
+    let (device, is_known, device_secret) = device(app, ctx, brought.device_cookie).await?;
+    let own = Drawn {
+        session: SessionId::from_uuid(app.entropy.uuid("session_id", ctx.now)),
+        session_secret: entropy::bytes(&*app.entropy, "session"),
+        device: device.id,
+        device_secret,
+        is_known,
+        at: ctx.now,
+        remembered: proof.remember && ctx.realm.settings.sessions.remember_me != Span::default(),
     };
-    Ok(session.map(|session| OpenedSession {
-        session_cookie: SessionCookie { id: session.id, secret }.to_text(&app.sealer, ctx.realm.id),
+    let same =
+        brought.present.filter(|present| present.session.user == proof.user.id && present.session.device == device.id);
+    if let Some(present) = same {
+        let session = step_up(app, ctx, &proof, &present.session, &own).await?;
+        return Ok(session.map(|session| cookies(app, ctx, session, &own)));
+    }
+    let place = Meeting { browser: brought.browser, user: proof.user.id, began: brought.began };
+    let replaces = brought.present.map(|present| present.session.id);
+    if let Some(first) = crossing::meet(app, ctx, place, &own).await?
+        && let Some(session) = join(app, ctx, &proof, replaces, (&device, &first, &own)).await?
+    {
+        return Ok(Some(cookies(app, ctx, session, &first)));
+    }
+    let session = fresh(app, ctx, &proof, replaces, (&device, &own)).await?;
+    Ok(session.map(|session| cookies(app, ctx, session, &own)))
+}
+
+/// The session that the first of crossing sign-ins drew, whichever of them opens it. `None` also when it
+/// has ended since.
+async fn join(
+    app: &App,
+    ctx: &Ctx,
+    proof: &Proof<'_>,
+    replaces: Option<SessionId>,
+    (device, first, own): (&Device, &Drawn, &Drawn),
+) -> Result<Option<Session>, Error> {
+    let mut device = device.clone();
+    device.id = first.device;
+    device.secret_hash = DeviceCookie { id: first.device, secret: first.device_secret }.hash();
+    let session = fresh(app, ctx, proof, replaces, (&device, first)).await?;
+    match session {
+        // The wish of either tab to stay signed in counts, with the cookie that both have.
+        Some(session) if own.remembered && !first.remembered => {
+            let again = Drawn { remembered: true, ..*first };
+            step_up(app, ctx, proof, &session, &again).await
+        }
+        session => Ok(session),
+    }
+}
+
+fn cookies(app: &App, ctx: &Ctx, session: Session, drawn: &Drawn) -> OpenedSession {
+    let realm = ctx.realm.id;
+    OpenedSession {
+        session_cookie: SessionCookie { id: session.id, secret: drawn.session_secret }.to_text(&app.sealer, realm),
         session_max_age: session.remembered.then(|| session.expires_at.since(ctx.now).as_secs()),
-        device_cookie: DeviceCookie { id: device.id, secret: device_secret }.to_text(&app.sealer, ctx.realm.id),
+        device_cookie: DeviceCookie { id: drawn.device, secret: drawn.device_secret }.to_text(&app.sealer, realm),
         device_max_age: DEVICE_COOKIE.as_secs(),
         session,
-    }))
+    }
 }
 
 async fn fresh(
     app: &App,
     ctx: &Ctx,
     proof: &Proof<'_>,
-    present: Option<&SignedIn>,
-    on: (&Device, [u8; 16]),
+    replaces: Option<SessionId>,
+    (device, drawn): (&Device, &Drawn),
 ) -> Result<Option<Session>, Error> {
-    let (device, secret) = on;
     let limits = ctx.realm.settings.sessions;
-    let remembered = proof.remember && limits.remember_me != Span::default();
     let (idle, absolute) =
-        if remembered { (limits.remember_me, limits.remember_me) } else { (limits.idle, limits.absolute) };
-    let id = SessionId::from_uuid(app.entropy.uuid("session_id", ctx.now));
+        if drawn.remembered { (limits.remember_me, limits.remember_me) } else { (limits.idle, limits.absolute) };
     let session = Session {
         realm: ctx.realm.id,
-        id,
+        id: drawn.session,
         user: proof.user.id,
         device: device.id,
-        secret_hash: SessionCookie { id, secret }.hash(),
+        secret_hash: SessionCookie { id: drawn.session, secret: drawn.session_secret }.hash(),
         previous_secret_hash: None,
-        secret_rotated_at: ctx.now,
-        auth_time: ctx.now,
+        secret_rotated_at: drawn.at,
+        auth_time: drawn.at,
         acr: proof.acr,
         amr: proof.amr.clone(),
         credential_epoch: proof.epoch,
-        remembered,
-        created_at: ctx.now,
-        last_seen_at: ctx.now,
+        remembered: drawn.remembered,
+        created_at: drawn.at,
+        last_seen_at: drawn.at,
         idle,
-        expires_at: ctx.now.plus(absolute.get()),
+        expires_at: drawn.at.plus(absolute.get()),
         ended: None,
     };
     let mut audit = end::event(app, ctx, AuditKind::SignedIn, Actor::Subject);
     audit.user = Some(proof.user.id);
-    audit.session = Some(id);
-    let op = OpenSession {
-        session: session.clone(),
-        device: device.clone(),
-        user_epoch: proof.epoch,
-        replaces: present.map(|present| present.session.id),
-        audit,
-    };
+    audit.session = Some(session.id);
+    let op = OpenSession { session: session.clone(), device: device.clone(), user_epoch: proof.epoch, replaces, audit };
     Ok(match app.store.batch().open_session(op).await? {
         Opened::Opened => Some(session),
         Opened::Ended => None,
     })
 }
 
+/// A new proof in a session of the same person. Who asks now to stay signed in stays so from now on; who
+/// does not keeps what she asked for before.
 async fn step_up(
     app: &App,
     ctx: &Ctx,
     proof: &Proof<'_>,
-    present: &SignedIn,
-    secret: [u8; 16],
+    present: &Session,
+    drawn: &Drawn,
 ) -> Result<Option<Session>, Error> {
-    let mut session = (*present.session).clone();
+    let mut session = present.clone();
     let mut audit = end::event(app, ctx, AuditKind::SignedIn, Actor::Subject);
     audit.user = Some(session.user);
     audit.session = Some(session.id);
     audit.reason = Some("again");
-    session.secret_hash = SessionCookie { id: session.id, secret }.hash();
-    session.auth_time = ctx.now;
+    session.secret_hash = SessionCookie { id: session.id, secret: drawn.session_secret }.hash();
+    session.auth_time = drawn.at;
     session.acr = proof.acr;
     session.amr.clone_from(&proof.amr);
     session.credential_epoch = proof.epoch;
+    let limit = ctx.realm.settings.sessions.remember_me;
+    let remembered = drawn.remembered.then(|| Remembered { idle: limit, expires_at: ctx.now.plus(limit.get()) });
+    if let Some(Remembered { idle, expires_at }) = remembered {
+        session.remembered = true;
+        (session.idle, session.expires_at) = (idle, expires_at);
+    }
     let op = StepUp {
         realm: ctx.realm.id,
         session: session.id,
         new_secret: session.secret_hash,
-        auth_time: ctx.now,
+        auth_time: drawn.at,
         acr: proof.acr,
         amr: proof.amr.clone(),
         credential_epoch: proof.epoch,
+        remembered,
         now: ctx.now,
         audit,
     };
@@ -160,8 +219,8 @@ async fn step_up(
     })
 }
 
-/// The device of a genuine cookie whose secret fits, else a new one.
-async fn device(app: &App, ctx: &Ctx, cookie: Option<&str>) -> Result<(Device, [u8; 16]), Error> {
+/// The device of a genuine cookie whose secret fits, else a new one; which of the two, and its secret.
+async fn device(app: &App, ctx: &Ctx, cookie: Option<&str>) -> Result<(Device, bool, [u8; 16]), Error> {
     let (browser, system) = families(ctx.user_agent.as_deref().unwrap_or(""));
     if let Some(known) = cookie.and_then(|text| DeviceCookie::from_text(&app.sealer, ctx.realm.id, text))
         && let Some(mut device) = repo::device::find(&app.store.read(), ctx.realm.id, known.id).await?
@@ -170,7 +229,7 @@ async fn device(app: &App, ctx: &Ctx, cookie: Option<&str>) -> Result<(Device, [
         device.last_seen_at = ctx.now;
         browser.clone_into(&mut device.browser);
         system.clone_into(&mut device.system);
-        return Ok((device, known.secret));
+        return Ok((device, true, known.secret));
     }
     let secret: [u8; 16] = entropy::bytes(&*app.entropy, "device");
     let id = DeviceId::from_uuid(app.entropy.uuid("device_id", ctx.now));
@@ -183,5 +242,5 @@ async fn device(app: &App, ctx: &Ctx, cookie: Option<&str>) -> Result<(Device, [
         first_seen_at: ctx.now,
         last_seen_at: ctx.now,
     };
-    Ok((device, secret))
+    Ok((device, false, secret))
 }

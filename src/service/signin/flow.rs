@@ -20,7 +20,8 @@ use crate::domain::model::span::Span;
 use crate::domain::model::timestamp::Timestamp;
 use crate::domain::protocol::authorize::request::AuthorizeRequest;
 use crate::entropy;
-use crate::service::session::cookie_text::BrowserCookie;
+use crate::seal::Purpose;
+use crate::service::session::cookie_text::{self, BrowserCookie};
 use crate::service::{App, Error};
 use crate::store::Store;
 use crate::store::shortlived::{Kind, Owner, Put, Update, Versioned};
@@ -76,21 +77,23 @@ pub struct Fresh {
     pub auth_time: Timestamp,
 }
 
-/// The handle of a flow, as it stands in our pages' addresses.
+/// The handle of a flow. In our pages' addresses and forms it stands with a tag that is checked before
+/// anything is looked up (`security-design` rule 7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlowHandle(pub Id);
 
 impl FlowHandle {
-    /// Reads the written form.
+    /// Reads a genuine handle.
     #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        text.parse().ok().map(Self)
+    pub fn from_text(app: &App, ctx: &Ctx, text: &str) -> Option<Self> {
+        let id = cookie_text::read(&app.sealer, ctx.realm.id, Purpose::Hop, text)?;
+        Some(Self(Id(i128::from_be_bytes(id))))
     }
-}
 
-impl fmt::Display for FlowHandle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
+    /// The written form.
+    #[must_use]
+    pub fn to_text(self, app: &App, ctx: &Ctx) -> String {
+        cookie_text::write(&app.sealer, ctx.realm.id, Purpose::Hop, &[&self.0.0.to_be_bytes()])
     }
 }
 

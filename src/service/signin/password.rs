@@ -9,9 +9,8 @@ use crate::domain::model::secret::Secret;
 use crate::domain::model::session::{Acr, Amr};
 use crate::domain::signin::identifier;
 use crate::observe::metrics::metrics;
-use crate::service::session::bind::SignedIn;
 use crate::service::session::end;
-use crate::service::session::open::{self, OpenedSession, Proof};
+use crate::service::session::open::{self, Brought, OpenedSession, Proof};
 use crate::service::{App, Error};
 use crate::store::repo;
 
@@ -23,10 +22,8 @@ pub struct Attempt<'a> {
     pub password: Secret,
     /// "Keep me signed in".
     pub remember: bool,
-    /// Who was signed in before.
-    pub present: Option<&'a SignedIn>,
-    /// The device cookie.
-    pub device_cookie: Option<&'a str>,
+    /// What the browser brought with it.
+    pub brought: Brought<'a>,
 }
 
 /// What came of it.
@@ -77,7 +74,7 @@ pub async fn attempt(app: &App, ctx: &Ctx, attempt: Attempt<'_>) -> Result<Outco
             amr: vec![Amr::Pwd],
             remember: attempt.remember,
         };
-        if let Some(opened) = open::open(app, ctx, proof, attempt.present, attempt.device_cookie).await? {
+        if let Some(opened) = open::open(app, ctx, proof, attempt.brought).await? {
             count(ctx, "success", "none");
             return Ok(Outcome::SignedIn(Box::new(opened)));
         }

@@ -9,6 +9,7 @@ use sea_orm::sqlx::{self, PgConnection};
 use uuid::Uuid;
 
 use super::Operation;
+use super::sql::For;
 use crate::store::Error;
 use crate::store::error::from_sqlx;
 
@@ -96,11 +97,13 @@ impl Locks {
             let text = if self.writes_users { users!("no key update") } else { users!("share") };
             let (realms, ids) = columns(&self.users);
             let (realms_of, ids_of) = columns(&self.users_of);
+            For::Batch.count();
             let query = sqlx::query(text).bind(realms).bind(ids).bind(realms_of).bind(ids_of);
             query.execute(&mut *connection).await.map_err(from_sqlx)?;
         }
         let text = if self.writes_sessions { sessions!("no key update") } else { sessions!("share") };
         let (realms, ids) = columns(&self.sessions);
+        For::Batch.count();
         sqlx::query(text).bind(realms).bind(ids).execute(connection).await.map_err(from_sqlx)?;
         Ok(())
     }

@@ -39,7 +39,7 @@ pub use end_session::EndSession;
 pub use open_session::{OpenSession, Opened};
 pub use redeem_code::{RedeemCode, Redeemed};
 pub use rotate_grant::{RotateGrant, Rotated};
-pub use step_up_session::StepUp;
+pub use step_up_session::{Remembered, StepUp};
 
 /// The way to the writers. Cheap to clone.
 #[derive(Clone)]

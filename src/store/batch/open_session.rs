@@ -6,6 +6,7 @@ use crate::domain::model::audit::{AuditEvent, AuditKind};
 use crate::domain::model::device::Device;
 use crate::domain::model::ids::{EventId, SessionId, UserId};
 use crate::domain::model::session::{Amr, EndReason, Ended, Session};
+use crate::domain::model::span::Span;
 use crate::store::Error;
 
 /// A sign-in that has passed all its steps.
@@ -55,9 +56,11 @@ const BIRTH: Sql = sharing!(
     " on conflict (realm_id, id) do nothing"
 );
 
-/// One's own session, opened by an attempt whose answer was lost.
-const OWN: Sql =
-    Sql::same("select 1 from session where realm_id = $1 and id = $2 and user_id = $3 and secret_hash = $4");
+/// One's own session: opened by an attempt whose answer was lost, or by a sign-in that crossed this one in
+/// the same browser and drew for both. What has ended since is not opened again.
+const OWN: Sql = Sql::same(
+    "select 1 from session where realm_id = $1 and id = $2 and user_id = $3 and secret_hash = $4 and ended_at is null",
+);
 
 impl OpenSession {
     pub(super) async fn run(&self, work: &mut Work<'_, '_>) -> Result<Opened, Error> {
@@ -122,11 +125,16 @@ impl OpenSession {
             Value::from(session.remembered),
             Value::from(session.created_at),
             Value::from(session.last_seen_at),
-            Value::from(i64::try_from(session.idle.get().as_millis()).unwrap_or(i64::MAX)),
+            Value::from(millis(session.idle)),
             Value::from(session.expires_at),
             Value::from(self.user_epoch),
         ])
     }
+}
+
+/// The stored form of a span.
+pub(super) fn millis(span: Span) -> i64 {
+    i64::try_from(span.get().as_millis()).unwrap_or(i64::MAX)
 }
 
 /// The stored form of the authentication methods.

@@ -8,7 +8,7 @@ use sea_orm::sqlx::{self, Executor, PgConnection, Sqlite};
 use uuid::Uuid;
 
 use super::Operation;
-use super::sql::{self, Sql, Value, values};
+use super::sql::{self, For, Sql, Value, values};
 use crate::domain::model::ids::{GrantId, RealmId};
 use crate::domain::model::secret::SecretHash;
 use crate::domain::model::timestamp::Timestamp;
@@ -177,6 +177,7 @@ where
         rotate.write_json(&mut asked).map_err(|error| Error::Other(error.to_string()))?;
     }
     asked.push(']');
+    For::Batch.count();
     let rows = sqlx::query(ON_SQLITE).bind(asked).fetch_all(executor).await.map_err(from_sqlx)?;
     let winners = winners(&rows)?;
     let outcome = |rotate: &&RotateGrant| {
@@ -197,6 +198,7 @@ pub(super) async fn on_postgres(
     let presenters: Vec<&[u8]> = rotations.iter().map(|rotate| rotate.presenter.as_slice()).collect();
     let moments: Vec<i64> = rotations.iter().map(|rotate| rotate.now.as_micros()).collect();
     let oldest: Vec<i64> = rotations.iter().map(|rotate| rotate.oldest().as_micros()).collect();
+    For::Batch.count();
     let query = sqlx::query(ON_POSTGRES).bind(realms).bind(grants).bind(generations).bind(secrets);
     let query = query.bind(presenters).bind(moments).bind(oldest);
     let rows = query.fetch_all(connection).await.map_err(from_sqlx)?;

@@ -10,6 +10,7 @@ use sea_orm::sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sea_orm::sqlx::{self, Arguments, Connection as _, Decode, PgConnection, Pool, Postgres, Row as _, Sqlite, Type};
 use uuid::Uuid;
 
+use crate::observe::metrics;
 use crate::store::Error;
 use crate::store::connect::Pools;
 use crate::store::error::from_sqlx;
@@ -140,6 +141,32 @@ where
     Ok(arguments)
 }
 
+/// What a statement is for, as the metric tells it.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::store) enum For {
+    /// An answer.
+    Read,
+    /// One change on its own, or one use case's.
+    Write,
+    /// Part of the batched writer's round.
+    Batch,
+    /// The look for changes.
+    Feed,
+}
+
+impl For {
+    /// Counts one statement.
+    pub(in crate::store) fn count(self) {
+        let label = match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Batch => "batch",
+            Self::Feed => "feed",
+        };
+        metrics().store_statements.with_label_values(&[label]).inc();
+    }
+}
+
 fn sqlite_query(sql: Sql, values: Vec<Value>) -> Result<Query<'static, Sqlite, SqliteArguments>, Error> {
     Ok(sqlx::query_with(sql.sqlite, arguments::<SqliteArguments>(values)?))
 }
@@ -200,6 +227,7 @@ impl<'c> Transaction<'c> {
 
     /// Runs a statement and tells how many rows it touched.
     pub(in crate::store) async fn execute(&mut self, sql: Sql, values: Vec<Value>) -> Result<u64, Error> {
+        For::Batch.count();
         match self {
             Self::Sqlite(tx) => sqlite_query(sql, values)?.execute(&mut **tx).await.map(|done| done.rows_affected()),
             Self::Postgres(tx) => {
@@ -211,6 +239,7 @@ impl<'c> Transaction<'c> {
 
     /// Runs a statement and gives its rows.
     pub(in crate::store) async fn rows(&mut self, sql: Sql, values: Vec<Value>) -> Result<Vec<Row>, Error> {
+        For::Batch.count();
         match self {
             Self::Sqlite(tx) => sqlite_query(sql, values)?.fetch_all(&mut **tx).await.map(sqlite_rows),
             Self::Postgres(tx) => postgres_query(sql, values)?.fetch_all(&mut **tx).await.map(postgres_rows),
@@ -247,12 +276,14 @@ pub(in crate::store) async fn execute_on(
     sql: Sql,
     values: Vec<Value>,
 ) -> Result<u64, Error> {
+    For::Batch.count();
     let done = postgres_query(sql, values)?.execute(connection).await.map_err(from_sqlx)?;
     Ok(done.rows_affected())
 }
 
 /// One statement on its own, on the writing side.
 pub(in crate::store) async fn write(pools: &Pools, sql: Sql, values: Vec<Value>) -> Result<Vec<Row>, Error> {
+    For::Write.count();
     match pools {
         Pools::Sqlite { writer, .. } => on_sqlite(writer, sql, values).await,
         Pools::Postgres { writer, .. } => on_postgres(writer, sql, values).await,
@@ -261,6 +292,17 @@ pub(in crate::store) async fn write(pools: &Pools, sql: Sql, values: Vec<Value>)
 
 /// One statement on its own, on the reading side.
 pub(in crate::store) async fn read(pools: &Pools, sql: Sql, values: Vec<Value>) -> Result<Vec<Row>, Error> {
+    read_for(For::Read, pools, sql, values).await
+}
+
+/// As [`read`], for something else than an answer.
+pub(in crate::store) async fn read_for(
+    purpose: For,
+    pools: &Pools,
+    sql: Sql,
+    values: Vec<Value>,
+) -> Result<Vec<Row>, Error> {
+    purpose.count();
     match pools {
         Pools::Sqlite { reader, .. } => on_sqlite(reader, sql, values).await,
         Pools::Postgres { reader, .. } => on_postgres(reader, sql, values).await,

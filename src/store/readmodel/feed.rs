@@ -14,7 +14,7 @@ use crate::domain::clock::{Reading, Step};
 use crate::domain::model::ids::RealmId;
 use crate::domain::model::timestamp::Timestamp;
 use crate::observe::metrics::metrics;
-use crate::store::batch::sql::{self, Row, Sql, Value, values};
+use crate::store::batch::sql::{self, For, Row, Sql, Value, values};
 use crate::store::connect::Pools;
 use crate::store::{Change, ChangeKind, Error};
 
@@ -127,7 +127,7 @@ impl ReadModels {
                     // Nothing is newer than the greatest number.
                     _ => i64::MAX,
                 };
-                let rows = sql::read(pools, SQLITE_LOOK, values![from]).await?;
+                let rows = sql::read_for(For::Feed, pools, SQLITE_LOOK, values![from]).await?;
                 let head = rows.first().ok_or_else(nothing)?;
                 let place = Place::Number(head.get(0)?);
                 Look::read(place, &rows, 2)
@@ -135,9 +135,9 @@ impl ReadModels {
             Pools::Postgres { .. } => {
                 let rows = match place {
                     Some(Place::Snapshot { text, .. }) => {
-                        sql::read(pools, POSTGRES_LOOK, vec![Value::from(text.clone())]).await?
+                        sql::read_for(For::Feed, pools, POSTGRES_LOOK, vec![Value::from(text.clone())]).await?
                     }
-                    _ => sql::read(pools, POSTGRES_START, Vec::new()).await?,
+                    _ => sql::read_for(For::Feed, pools, POSTGRES_START, Vec::new()).await?,
                 };
                 let head = rows.first().ok_or_else(nothing)?;
                 let place = Place::Snapshot { text: head.get(0)?, timeline: head.get(2)? };

@@ -31,6 +31,8 @@ pub enum Kind {
     Logout,
     /// A one-time mark, such as a used form or hop.
     Once,
+    /// What the first of several sign-ins that cross in one browser drew for all of them.
+    Crossing,
     /// Ids of client assertions that were used, and since when this is remembered.
     Assertion,
 }
@@ -45,6 +47,7 @@ impl Kind {
         Self::SetupForm,
         Self::Logout,
         Self::Once,
+        Self::Crossing,
         Self::Assertion,
     ];
 
@@ -59,6 +62,7 @@ impl Kind {
             Self::SetupForm => "setup_form",
             Self::Logout => "logout",
             Self::Once => "once",
+            Self::Crossing => "crossing",
             Self::Assertion => "assertion",
         }
     }

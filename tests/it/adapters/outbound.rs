@@ -9,6 +9,8 @@ use doorward::outbound::address::{Class, classify};
 use doorward::outbound::{DEFAULT_MAX, Error, Outbound, Trust, media_type};
 use url::Url;
 
+use crate::kit::tls_host::{Behaviour, PNG, TlsHost};
+
 #[test]
 fn only_global_unicast_is_the_public_internet() {
     for (text, class) in [
@@ -111,6 +113,78 @@ async fn allowed_networks_are_the_operators_alone_and_refused_before_any_byte() 
     let error = get(&outbound, &format!("https://127.0.0.1:{port}/"), Trust::Operator).await;
     assert!(matches!(error, Error::Unreachable(_)), "{error:?}");
     seen.join().unwrap().unwrap();
+}
+
+/// A client that may go to this machine and trusts the host's authority.
+fn trusting(host: &TlsHost) -> Outbound {
+    let allow_networks = vec!["127.0.0.1/32".parse().unwrap()];
+    Outbound::new(&config::Outbound { allow_networks, ca_file: Some(host.authority()) }).unwrap()
+}
+
+#[tokio::test]
+async fn a_document_comes_over_tls_from_a_host_whose_authority_is_trusted() {
+    let host = TlsHost::start(&[("/keys?x=1", Behaviour::sends("Application/JSON; charset=utf-8", b"{}"))]).await;
+    for name in ["localhost", "127.0.0.1"] {
+        let url = Url::parse(&host.url(name, "/keys?x=1#part")).unwrap();
+        let fetched = trusting(&host).get(&url, Trust::Operator, &["application/json"], DEFAULT_MAX).await.unwrap();
+        assert_eq!((fetched.media_type.as_str(), &*fetched.bytes), ("application/json", &b"{}"[..]), "{name}");
+    }
+    assert_eq!(host.seen("/keys?x=1"), 2);
+    // Without its authority, with another's, and under a name that its certificate does not hold.
+    let allow_networks = || vec!["127.0.0.1/32".parse().unwrap()];
+    let other = TlsHost::start(&[]).await;
+    for ca_file in [None, Some(other.authority())] {
+        let outbound = Outbound::new(&config::Outbound { allow_networks: allow_networks(), ca_file }).unwrap();
+        let error = get(&outbound, &host.url("localhost", "/keys?x=1"), Trust::Operator).await;
+        assert!(matches!(error, Error::Unreachable(_)), "{error:?}");
+    }
+    let error = get(&trusting(&host), &host.url("anything.localhost", "/keys?x=1"), Trust::Operator).await;
+    assert!(matches!(error, Error::Unreachable(_) | Error::Unknown), "{error:?}");
+    assert_eq!(host.seen("/keys?x=1"), 2, "nothing was asked of a host that is not trusted");
+}
+
+#[tokio::test]
+async fn every_wrong_answer_has_its_reason_and_none_is_waited_for_longer_than_five_seconds() {
+    let host = TlsHost::start(&[
+        ("/redirects", Behaviour::Redirects("/png")),
+        ("/png", Behaviour::sends("image/png", PNG)),
+        ("/never-ends", Behaviour::NeverEnds),
+        ("/sleeps", Behaviour::Sleeps),
+        ("/stalls", Behaviour::Stalls),
+        (
+            "/encoded",
+            Behaviour::Sends {
+                media_type: "application/json",
+                headers: "content-encoding: gzip\r\n",
+                body: b"\x1f\x8b\x08".to_vec(),
+            },
+        ),
+        ("/long", Behaviour::sends("application/json", &vec![b' '; DEFAULT_MAX + 1])),
+        ("/longest", Behaviour::sends("application/json", &vec![b' '; DEFAULT_MAX])),
+    ])
+    .await;
+    let outbound = trusting(&host);
+    for (path, reason) in [
+        ("/redirects", Error::Status(302)),
+        ("/missing", Error::Status(404)),
+        ("/png", Error::MediaType),
+        ("/encoded", Error::MediaType),
+        ("/long", Error::TooLarge),
+    ] {
+        assert_eq!(get(&outbound, &host.url("127.0.0.1", path), Trust::Operator).await, reason, "{path}");
+    }
+    let url = Url::parse(&host.url("127.0.0.1", "/longest")).unwrap();
+    assert!(outbound.get(&url, Trust::Operator, &["application/json"], DEFAULT_MAX).await.is_ok());
+    let url = |path: &str| Url::parse(&host.url("127.0.0.1", path)).unwrap();
+    let (endless, sleeps, stalls) = (url("/never-ends"), url("/sleeps"), url("/stalls"));
+    let started = std::time::Instant::now();
+    let (endless, sleeps, stalls) = tokio::join!(
+        outbound.logo(&endless, Trust::Operator),
+        outbound.logo(&sleeps, Trust::Operator),
+        outbound.logo(&stalls, Trust::Operator)
+    );
+    assert_eq!([endless, sleeps, stalls].map(Result::unwrap_err), [Error::TooLarge, Error::Timeout, Error::Timeout]);
+    assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `display`, `ui_locales`, `acr_values`: wishes, never a reason to fail.
 
 use crate::kit::flow::{WEB, authorize, code_answer, id_claims};
-use crate::kit::op::Op;
+use crate::kit::op::{Op, PASSWORD};
 
 #[tokio::test]
 async fn display_is_taken_politely() {
@@ -39,6 +39,24 @@ async fn the_page_speaks_the_language_that_was_asked_for() {
     assert_eq!(english.page().lang().as_deref(), Some("en"));
     let answer = browser.get(&authorize(WEB, "openid", &[("ui_locales", "de")])).await;
     assert_eq!(answer.page().lang().as_deref(), Some("en"));
+}
+
+#[tokio::test]
+async fn the_form_that_carries_the_answer_speaks_the_language_wished_for() {
+    let op = Op::start().await;
+    let wish = [("response_mode", "form_post"), ("ui_locales", "de")];
+    let mut browser = op.browser();
+    browser.get(&authorize(WEB, "openid", &wish)).await;
+    let answer = browser.sign_in("alice", PASSWORD).await;
+    assert!(answer.page().has_id("form-post-submit"), "{}", answer.body);
+    assert_eq!(answer.page().lang().as_deref(), Some("de"), "a code");
+    let silent = [&wish[..], &[("prompt", "none")]].concat();
+    let answer = op.browser().get(&authorize(WEB, "openid", &silent)).await;
+    assert_eq!(answer.page().lang().as_deref(), Some("de"), "a refusal");
+    let wrong = [&wish[..], &[("scope", "nosuch openid"), ("max_age", "x")]].concat();
+    let answer = op.browser().get(&authorize(WEB, "openid", &wrong)).await;
+    assert!(answer.page().has_id("form-post-submit"), "{}", answer.body);
+    assert_eq!(answer.page().lang().as_deref(), Some("de"), "a request that is not right");
 }
 
 #[tokio::test]

@@ -140,7 +140,11 @@ async fn hostile_hosts_all_read_like_a_wrong_signature() {
         ("/empty", Behaviour::sends("application/json", b"")),
         (
             "/zipped",
-            Behaviour::Sends { media_type: "application/json", headers: "content-encoding: gzip\r\n", body: set.clone().into() },
+            Behaviour::Sends {
+                media_type: "application/json",
+                headers: "content-encoding: gzip\r\n",
+                body: set.clone().into(),
+            },
         ),
         ("/private", Behaviour::sends("application/json", &private())),
     ])

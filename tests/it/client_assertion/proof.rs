@@ -7,9 +7,7 @@ use super::{add_client, by_keys, header, pairs, started};
 use crate::kit::browser::Answer;
 use crate::kit::flow::{API, WEB, basic, post_as, text};
 use crate::kit::op::{Op, SECRET};
-use crate::kit::signing::{
-    EC, ED, JWT_BEARER, OTHER_RSA, RSA, but, claims, post_signed, sign_with_secret, token_by,
-};
+use crate::kit::signing::{EC, ED, JWT_BEARER, OTHER_RSA, RSA, but, claims, post_signed, sign_with_secret, token_by};
 use crate::kit::token::{db_audit, given, refused};
 
 /// What a stranger sees of an answer, without what differs by nature.

@@ -9,8 +9,8 @@ use crate::kit::flow::{
     tokens, userinfo,
 };
 use crate::kit::op::Op;
-use crate::kit::token::verified;
 use crate::kit::signing::{EC, ED, RSA, claims, jwks, post_signed, sign_with_secret};
+use crate::kit::token::verified;
 
 #[tokio::test]
 async fn every_listed_endpoint_answers_and_unbuilt_ones_do_not_exist() {
@@ -274,8 +274,11 @@ async fn every_listed_algorithm_signs_with_a_published_key() {
         assert_eq!(header["alg"], alg);
         let keys = jwks["keys"].as_array().expect("keys");
         assert_eq!(keys.iter().filter(|key| key["kid"] == header["kid"] && key["alg"] == alg).count(), 1, "{alg}");
-        op.apply(&format!("realm: main\nclients: [{{ client_id: {}, userinfo_signed_response_alg: {alg} }}]\n", client.id))
-            .await;
+        op.apply(&format!(
+            "realm: main\nclients: [{{ client_id: {}, userinfo_signed_response_alg: {alg} }}]\n",
+            client.id
+        ))
+        .await;
         let info = userinfo(&op, text(&got, "access_token")).await;
         let (header, claims) = verified(&op, &info.body).await;
         assert_eq!((&header["alg"], &claims["aud"]), (&json!(alg), &json!(client.id)), "{alg}");

@@ -77,6 +77,8 @@ async fn exit_statuses_are_those_of_the_contract() {
 async fn migrations_are_listed_applied_once_and_needed() {
     let server = Doorward::unmigrated("").await;
     if !on_postgres() {
+        // What an editor or a restore may leave: a file without a table.
+        std::fs::File::create(server.folder().join("doorward.db")).expect("a file");
         let pending = server.command_ok(&["migrate", "status"]);
         assert!(pending.lines().count() > 5 && pending.lines().all(|line| line.starts_with("pending  ")), "{pending}");
         let applied = server.command(&["migrate"]);
@@ -136,4 +138,26 @@ async fn the_doctor_finds_all_well_and_says_how_to_mend_what_is_not() {
     let refused = Refused::read(&server.command(&["doctor"]));
     refused.says(1, &["BAD  database", "mend: Start it, or mend database.url"]);
     assert!(!refused.said.contains("planted-secret"));
+}
+
+#[tokio::test]
+async fn a_command_that_only_looks_makes_no_database_where_a_path_is_mistyped() {
+    let server = Doorward::embedded().await;
+    for arguments in [
+        &["user", "list"][..],
+        &["user", "create", "alice"],
+        &["client", "list"],
+        &["session", "list", "--user", "alice"],
+        &["key", "list"],
+        &["export"],
+        &["migrate", "status"],
+    ] {
+        Refused::read(&server.command(arguments)).says(78, &["there is no database", "doorward.db", "data_dir"]);
+    }
+    let output = server.command(&["doctor"]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.code() == Some(1) && said.contains("BAD  database: there is no database"), "{said}");
+    assert!(!server.data_dir().exists(), "nothing was made");
+    server.command_ok(&["migrate"]);
+    server.command_ok(&["migrate", "status"]);
 }

@@ -4,7 +4,7 @@
 use http::Method;
 
 use crate::kit::browser::{Answer, Browser};
-use crate::kit::flow::{WEB, authorize, code};
+use crate::kit::flow::{ASKER, WEB, authorize, code};
 use crate::kit::op::{Op, PASSWORD};
 use crate::kit::rows::db_sessions;
 
@@ -108,10 +108,36 @@ async fn a_cross_site_form_without_cookies_signs_nobody_in() {
     let mut victim = op.browser();
     let headers = [("origin", "https://evil.example"), ("sec-fetch-site", "cross-site")];
     let answer = victim.send(Method::POST, "/login", Some(&fields), &headers).await;
-    let answer = victim.follow(answer).await;
+    assert_eq!(answer.status, 403, "{}", answer.body);
     assert_eq!(victim.cookie("session"), None);
-    assert!(answer.page().has_id("login-submit"), "the same request, a form of its own: {}", answer.body);
     assert_eq!(db_sessions(&op, "bob").await.len(), 0);
+    let shown = victim.form("login-submit");
+    assert_eq!(shown.value("username").as_deref(), Some("bob"), "the name is kept");
+    assert_ne!(shown.value("flow"), attacker.form("login-submit").value("flow"), "a request of its own");
+    // The same request, a form of its own: whoever sits there may still sign in.
+    let answer = victim.sign_in("alice", PASSWORD).await;
+    assert!(answer.location_param("code").is_some(), "{} {}", answer.status, answer.body);
+
+    // Said nothing at all: no proof, so the form once more.
+    let mut silent = op.browser();
+    let answer = silent.send(Method::POST, "/login", Some(&fields), &[]).await;
+    assert_eq!(answer.status, 422, "{}", answer.body);
+    assert_eq!((silent.cookie("session"), db_sessions(&op, "bob").await.len()), (None, 0));
+}
+
+#[tokio::test]
+async fn other_forms_from_elsewhere_are_forbidden_too_without_cookies() {
+    let op = Op::start().await;
+    let mut attacker = op.browser();
+    attacker.get(&authorize(ASKER, "openid profile", &[])).await;
+    attacker.sign_in("alice", PASSWORD).await;
+    let fields = attacker.form("consent-allow").filled("consent-allow", &[]);
+    let headers = [("origin", "https://evil.example"), ("sec-fetch-site", "cross-site")];
+    let answer = op.browser().send(Method::POST, "/consent", Some(&fields), &headers).await;
+    assert_eq!(answer.status, 403, "{}", answer.body);
+    assert!(answer.header("set-cookie").is_none() && answer.page().text.contains("form_rejected"), "{}", answer.body);
+    let silent = attacker.get(&authorize(ASKER, "openid profile", &[("prompt", "none")])).await;
+    assert_eq!(silent.location_param("error").as_deref(), Some("consent_required"), "nothing was allowed");
 }
 
 #[tokio::test]

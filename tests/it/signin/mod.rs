@@ -3,5 +3,7 @@
 mod again;
 mod forged;
 mod page;
+mod random;
 mod refused;
+mod repeats;
 mod session;

@@ -2,6 +2,7 @@
 
 use crate::kit::flow::{Client, WEB, authorize};
 use crate::kit::op::{Op, PASSWORD};
+use crate::kit::rows::db_sessions;
 
 const SHOP: Client = Client { id: "shop", secret: None, in_body: false, redirect_uri: "https://shop.example/cb" };
 
@@ -96,6 +97,38 @@ async fn keep_me_signed_in_lives_in_the_cookie_and_in_the_session() {
     );
     op.advance(day * 30).await;
     assert_eq!(kept.get(&silent).await.location_param("error").as_deref(), Some("login_required"));
+}
+
+#[tokio::test]
+async fn who_signs_in_again_and_wants_to_stay_stays() {
+    let op = Op::start().await;
+    let (day, silent) = (std::time::Duration::from_secs(86_400), authorize(WEB, "openid", &[("prompt", "none")]));
+    for demand in [("prompt", "login"), ("max_age", "1")] {
+        let mut browser = op.browser();
+        browser.get(&authorize(WEB, "openid", &[])).await;
+        browser.sign_in("alice", PASSWORD).await;
+        let of_before = db_sessions(&op, "alice").await;
+        op.advance(std::time::Duration::from_secs(600)).await;
+        browser.get(&authorize(WEB, "openid", &[demand])).await;
+        let fill = [("username", "alice"), ("password", PASSWORD), ("remember", "on")];
+        let answer = browser.submit_once("login-submit", &fill).await;
+        assert!(answer.location_param("code").is_some(), "{demand:?}: {}", answer.body);
+        let cookies = answer.headers.get_all("set-cookie").iter().filter_map(|value| value.to_str().ok());
+        let session: Vec<&str> = cookies.filter(|cookie| cookie.contains("session")).collect();
+        assert!(session.len() == 1 && session[0].contains("Max-Age=2592000"), "{demand:?}: 30 days: {session:?}");
+        let after = db_sessions(&op, "alice").await;
+        assert_eq!(after.len(), of_before.len(), "{demand:?}: the same session");
+        assert_eq!(after.iter().filter(|session| session.remembered).count(), 1, "{demand:?}");
+        // Longer than a session lasts that is not kept; without use for days; and to its own end.
+        op.advance(day * 20).await;
+        assert!(browser.get(&silent).await.location_param("code").is_some(), "{demand:?}: after 20 days");
+        op.advance(day * 10 - std::time::Duration::from_secs(1)).await;
+        assert!(browser.get(&silent).await.location_param("code").is_some(), "{demand:?}: a second before the end");
+        op.advance(std::time::Duration::from_secs(1)).await;
+        let answer = browser.get(&silent).await;
+        assert_eq!(answer.location_param("error").as_deref(), Some("login_required"), "{demand:?}: after 30 days");
+        op.db.run("update session set remembered = false").await;
+    }
 }
 
 #[tokio::test]

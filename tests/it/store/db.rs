@@ -49,7 +49,7 @@ pub(crate) fn settings(url: &str) -> StoreSettings {
         url: url.to_owned(),
         pool_max: 6,
         acquire_timeout: Duration::from_secs(20),
-        statement_timeout: Duration::from_secs(10),
+        statement_timeout: Duration::from_secs(30),
         durable: false,
     }
 }

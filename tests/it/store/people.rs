@@ -63,7 +63,13 @@ pub(crate) fn client(realm: RealmId, client_id: &str) -> Client {
 }
 
 pub(crate) fn secret(byte: u8, created_at: Timestamp) -> ClientSecret {
-    ClientSecret { id: ClientSecretId::from_uuid(uuid()), hash: SecretHash([byte; 32]), sealed: None, created_at, expires_at: None }
+    ClientSecret {
+        id: ClientSecretId::from_uuid(uuid()),
+        hash: SecretHash([byte; 32]),
+        sealed: None,
+        created_at,
+        expires_at: None,
+    }
 }
 
 pub(crate) fn role(realm: RealmId, client: Option<ClientKey>, name: &str, composites: &[RoleId]) -> Role {

@@ -266,6 +266,7 @@ impl Person {
             acr: Acr::Aal1,
             amr: vec![Amr::Pwd],
             credential_epoch: 0,
+            remembered: None,
             now: auth_time,
             audit: self.place.event(AuditKind::SignedIn, self.user),
         }

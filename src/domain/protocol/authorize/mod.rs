@@ -1,6 +1,7 @@
 //! The authorization endpoint's rules (RFC 6749 section 4.1.1, OpenID Connect Core 3.1.2): an ordered
 //! table of checks, one file per check, and the typed request that comes out.
 
+pub mod repeated;
 pub mod request;
 pub mod response;
 pub mod table;

@@ -164,7 +164,10 @@ fn what_hangs_on_the_client_has_one_sentence_for_strangers() {
         assert_eq!(refusal.description, unproven("client_unknown").description, "{verdict:?}");
     }
     let told = assertion.check_client(&client, SignatureVerdict::Good).unwrap_err();
-    assert_eq!((told.reason, &*told.description), ("assertion_algorithm", "client_assertion is signed by ES256, registered is PS256"));
+    assert_eq!(
+        (told.reason, &*told.description),
+        ("assertion_algorithm", "client_assertion is signed by ES256, registered is PS256")
+    );
     client.metadata.token_endpoint_auth_signing_alg = Some(ClientAlgorithm::ES256);
     assert_eq!(assertion.check_client(&client, SignatureVerdict::Good), Ok(()));
     client.metadata.token_endpoint_auth_signing_alg = None;

@@ -201,7 +201,10 @@ fn a_stranger_cannot_tell_an_unknown_client_from_a_wrong_secret() {
         assertion: None,
     };
     let wrong = check_secret(&sample::client(), &presented, fits, sample::now()).unwrap_err();
-    assert_eq!((wrong.code, wrong.description), (presented.unknown_client().code, presented.unknown_client().description));
+    assert_eq!(
+        (wrong.code, wrong.description),
+        (presented.unknown_client().code, presented.unknown_client().description)
+    );
 }
 
 /// An assertion of this client, as far as it is read here.
@@ -247,7 +250,9 @@ fn the_registered_method_alone_counts_for_assertions_too() {
         let want = (method != AuthMethod::PrivateKeyJwt).then_some("client_method_wrong");
         let refusal = check_method(&client, &presented).err();
         assert_eq!(refusal.as_ref().map(|refusal| refusal.reason), want, "{method:?}");
-        assert!(refusal.is_none_or(|refusal| method == AuthMethod::None || refusal.description.ends_with(method.as_str())));
+        assert!(
+            refusal.is_none_or(|refusal| method == AuthMethod::None || refusal.description.ends_with(method.as_str()))
+        );
     }
 }
 

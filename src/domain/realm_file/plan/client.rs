@@ -108,7 +108,8 @@ fn secret(
     match declared {
         DeclaredClientSecret::Value(secret) => {
             if signs && secret.expose().len() < SIGNING_SECRET_MIN {
-                let message = "a secret that signs (client_secret_jwt) has at least 32 characters (RFC 7518 section 3.2)";
+                let message =
+                    "a secret that signs (client_secret_jwt) has at least 32 characters (RFC 7518 section 3.2)";
                 faults.add(client.line, "client_secret", message);
                 SecretChange::Keep
             } else if before.is_some_and(|before| (options.holds)(before, secret) && is_whole(before)) {

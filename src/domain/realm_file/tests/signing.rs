@@ -9,7 +9,9 @@ const LONG: &str = "a-secret-that-is-long-enough-to-sign";
 
 /// A client with these lines.
 fn client(lines: &str) -> String {
-    format!("realm: main\nclients:\n  - client_id: svc\n    grant_types: [client_credentials]\n    response_types: []\n{lines}")
+    format!(
+        "realm: main\nclients:\n  - client_id: svc\n    grant_types: [client_credentials]\n    response_types: []\n{lines}"
+    )
 }
 
 /// What is wrong with a file, whether it shows when it is read or when it is planned.
@@ -64,9 +66,14 @@ fn what_does_not_go_together_is_told() {
         ("jwks: { key: 1 }", "expected a JWK set"),
         (&format!("jwks: {{ keys: [{KEY}] }}\n    jwks_uri: \"https://svc.example/jwks\""), "not both"),
         ("token_endpoint_auth_signing_alg: RS256", "RS256 does not go with client_secret_basic"),
-        ("token_endpoint_auth_method: client_secret_jwt\n    token_endpoint_auth_signing_alg: ES256", "ES256 does not go with"),
         (
-            &format!("token_endpoint_auth_method: private_key_jwt\n    jwks: {{ keys: [{KEY}] }}\n    token_endpoint_auth_signing_alg: ES256"),
+            "token_endpoint_auth_method: client_secret_jwt\n    token_endpoint_auth_signing_alg: ES256",
+            "ES256 does not go with",
+        ),
+        (
+            &format!(
+                "token_endpoint_auth_method: private_key_jwt\n    jwks: {{ keys: [{KEY}] }}\n    token_endpoint_auth_signing_alg: ES256"
+            ),
             "none of the keys is for ES256",
         ),
         ("token_endpoint_auth_signing_alg: RS512", "RS512 is not allowed; one of RS256"),
@@ -93,7 +100,11 @@ fn a_secret_that_signs_is_long_and_given_in_full() {
     toy.apply(&secret("client_secret_jwt", LONG), false);
     assert!(toy.stored.clients[0].secrets[0].sealed.is_some());
     assert_eq!(planned(&toy.stored, &secret("client_secret_jwt", LONG), false), Ok(Vec::new()));
-    let told = planned(&toy.stored, &key_client(&format!("    jwks: {{ keys: [{KEY}] }}\n    client_secret: {LONG}\n")), false);
+    let told = planned(
+        &toy.stored,
+        &key_client(&format!("    jwks: {{ keys: [{KEY}] }}\n    client_secret: {LONG}\n")),
+        false,
+    );
     assert!(told.unwrap_err().contains("a client that signs with its own key"));
 }
 
@@ -101,7 +112,9 @@ fn a_secret_that_signs_is_long_and_given_in_full() {
 fn a_realm_signs_only_by_its_own_algorithms() {
     for field in ["id_token_signed_response_alg", "userinfo_signed_response_alg"] {
         let text = |alg: &str| {
-            format!("realm: main\nsettings: {{ keys: {{ algorithms: [RS256, ES256] }} }}\nclients:\n  - {{ client_id: w, redirect_uris: [\"https://a.example/\"], {field}: {alg} }}")
+            format!(
+                "realm: main\nsettings: {{ keys: {{ algorithms: [RS256, ES256] }} }}\nclients:\n  - {{ client_id: w, redirect_uris: [\"https://a.example/\"], {field}: {alg} }}"
+            )
         };
         assert!(planned(&StoredRealm::default(), &text("ES256"), false).is_ok());
         let told = planned(&StoredRealm::default(), &text("PS256"), false).unwrap_err();
