@@ -119,9 +119,12 @@ impl ClientKeys {
             return kept.look().keys.map_or(SignatureVerdict::NoKey, |keys| keys.verify(jws));
         };
         let asked = Asked { outbound, kept: &kept, url, trust: trust(client), now };
+        let held = kept.look().keys;
         let Some(keys) = asked.current().await else { return SignatureVerdict::NoKey };
         let verdict = keys.verify(jws);
-        if verdict == SignatureVerdict::Good || !keys.may_be_outdated(jws) {
+        // What was fetched for this very token is as new as can be.
+        let was_held = held.is_some_and(|held| Arc::ptr_eq(&held, &keys));
+        if verdict == SignatureVerdict::Good || !was_held || !keys.may_be_outdated(jws) {
             return verdict;
         }
         match asked.newer_than(&keys).await {
