@@ -19,6 +19,7 @@ mod m0011_change;
 mod m0012_shortlived;
 mod m0013_meta;
 mod m0014_outbox_sent;
+mod m0015_backchannel_logout;
 
 const TABLE: &str = "migration";
 
@@ -42,6 +43,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0012_shortlived::Migration),
             Box::new(m0013_meta::Migration),
             Box::new(m0014_outbox_sent::Migration),
+            Box::new(m0015_backchannel_logout::Migration),
         ]
     }
 

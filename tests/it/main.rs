@@ -27,6 +27,8 @@ mod architecture;
 #[cfg(test)]
 mod authorize;
 #[cfg(test)]
+mod backchannel_logout;
+#[cfg(test)]
 mod client_auth;
 #[cfg(test)]
 mod client_credentials;

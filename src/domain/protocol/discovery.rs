@@ -64,6 +64,8 @@ pub struct Metadata {
     request_parameter_supported: bool,
     request_uri_parameter_supported: bool,
     authorization_response_iss_parameter_supported: bool,
+    backchannel_logout_supported: bool,
+    backchannel_logout_session_supported: bool,
 }
 
 impl Metadata {
@@ -103,6 +105,8 @@ impl Metadata {
             request_parameter_supported: false,
             request_uri_parameter_supported: false,
             authorization_response_iss_parameter_supported: true,
+            backchannel_logout_supported: true,
+            backchannel_logout_session_supported: true,
         }
     }
 
@@ -156,6 +160,8 @@ mod tests {
             ("token_endpoint_auth_methods_supported", json!(["client_secret_basic", "client_secret_post", "none"])),
             ("introspection_endpoint_auth_methods_supported", json!(["client_secret_basic", "client_secret_post"])),
             ("authorization_response_iss_parameter_supported", json!(true)),
+            ("backchannel_logout_supported", json!(true)),
+            ("backchannel_logout_session_supported", json!(true)),
             ("request_parameter_supported", json!(false)),
             ("request_uri_parameter_supported", json!(false)),
             ("claims_parameter_supported", json!(false)),

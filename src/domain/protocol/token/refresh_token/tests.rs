@@ -365,7 +365,7 @@ proptest::proptest! {
 fn a_presumption_keeps_what_is_fixed_and_is_no_excuse_for_a_wrong_secret() {
     let known = Grant { generation: 7, rotated_at: sample::ago(600), grace_streak: 2, ..sample::grant() };
     let presumed = presume_current(&known, &token(9), sample::now());
-    assert_eq!(classify(&presumed, &token(9), LIMITS, sample::now()), Presentation::Current);
+    assert_eq!(classify(&presumed, &token(9), LIMITS, sample::now(), Trust::Sure), Presentation::Current);
     let restored = Grant {
         generation: known.generation,
         rotated_at: known.rotated_at,
@@ -374,7 +374,7 @@ fn a_presumption_keeps_what_is_fixed_and_is_no_excuse_for_a_wrong_secret() {
     };
     assert_eq!(restored, known);
     let forged = PresentedRefresh { secret_hash: SecretHash([0; 32]), ..token(9) };
-    assert_eq!(classify(&presumed, &forged, LIMITS, sample::now()), Presentation::WrongSecret);
+    assert_eq!(classify(&presumed, &forged, LIMITS, sample::now(), Trust::Sure), Presentation::WrongSecret);
     let expired = presume_current(&Grant { expires_at: sample::now(), ..known }, &token(9), sample::now());
-    assert_eq!(classify(&expired, &token(9), LIMITS, sample::now()), Presentation::Expired);
+    assert_eq!(classify(&expired, &token(9), LIMITS, sample::now(), Trust::Sure), Presentation::Expired);
 }
