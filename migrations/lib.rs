@@ -19,6 +19,7 @@ mod m0011_change;
 mod m0012_shortlived;
 mod m0013_meta;
 mod m0014_outbox_sent;
+mod m0015_backchannel_logout;
 mod m0016_client_secret_sealed;
 
 const TABLE: &str = "migration";
@@ -43,6 +44,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0012_shortlived::Migration),
             Box::new(m0013_meta::Migration),
             Box::new(m0014_outbox_sent::Migration),
+            Box::new(m0015_backchannel_logout::Migration),
             Box::new(m0016_client_secret_sealed::Migration),
         ]
     }

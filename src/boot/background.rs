@@ -17,6 +17,7 @@ pub fn start(app: &Arc<App>, stop: &CancellationToken) -> TaskTracker {
     tracker.spawn(tasks::end_overdue::run(app.clone(), stop.clone()));
     tracker.spawn(tasks::purge::run(app.clone(), stop.clone()));
     tracker.spawn(tasks::rotate_keys::run(app.clone(), stop.clone()));
+    tracker.spawn(tasks::backchannel_logout::run(app.clone(), stop.clone()));
     tracker.spawn(tasks::fetch_logos::run(app.clone(), stop.clone()));
     tracker.close();
     tracker

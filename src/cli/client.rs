@@ -1,16 +1,21 @@
 //! `doorward client`: clients, and their secrets.
 
+use std::collections::HashMap;
+
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::pick::{InRealm, OnDatabase};
 use super::{Failure, say};
+use crate::domain::model::backchannel_logout::LogoutNotice;
 use crate::domain::model::client::Client;
+use crate::domain::model::ids::ClientKey;
 use crate::domain::model::realm::Realm;
 use crate::domain::model::span::{SPAN_FORM, Span};
 use crate::domain::model::timestamp::Timestamp;
 use crate::service::App;
 use crate::service::admin::client;
+use crate::store::repo::backchannel_logout::NoticeFilter;
 
 /// Options of `client`.
 #[derive(Debug, Args)]
@@ -20,7 +25,8 @@ Examples:
   doorward client list
   doorward client show web --json
   doorward client rotate-secret web              the old secret is void at once
-  doorward client rotate-secret web --keep 24h   the old one works for another day")]
+  doorward client rotate-secret web --keep 24h   the old one works for another day
+  doorward client logouts --pending              who was not told yet that a session has ended")]
 pub struct ClientArgs {
     #[command(flatten)]
     pub(super) database: OnDatabase,
@@ -49,6 +55,14 @@ enum Command {
         /// How long the old secret still works, such as 24h.
         #[arg(long, value_name = "SPAN", value_parser = span)]
         keep: Option<Span>,
+    },
+    /// Lists what clients were told of sessions that ended, newest first, and what they are still to be told.
+    Logouts {
+        /// Only this client's.
+        client_id: Option<String>,
+        /// Only what is not over.
+        #[arg(long)]
+        pending: bool,
     },
 }
 
@@ -89,6 +103,69 @@ pub async fn run(args: ClientArgs, app: &App) -> Result<(), Failure> {
             });
             Ok(())
         }
+        Command::Logouts { client_id, pending } => logouts(app, &realm, (client_id, pending), args.json).await,
+    }
+}
+
+async fn logouts(
+    app: &App,
+    realm: &Realm,
+    (client_id, pending): (Option<String>, bool),
+    json: bool,
+) -> Result<(), Failure> {
+    let client = match &client_id {
+        Some(client_id) => Some(find(app, realm, client_id).await?.key),
+        None => None,
+    };
+    let notices = client::logouts(app, realm, NoticeFilter { client, pending }, 1000).await?;
+    let names = names(app, realm).await?;
+    let name = |notice: &LogoutNotice| names.get(&notice.client).map_or("(deleted)", String::as_str);
+    if json {
+        let rows: Vec<_> = notices.iter().map(|notice| notice_row(notice, name(notice))).collect();
+        say::data(&Value::from(rows).to_string());
+        return Ok(());
+    }
+    for notice in &notices {
+        let state = match notice.done {
+            Some(done) => format!("{} {}", done.outcome.as_str(), done.at),
+            None => format!("again from {}", notice.due_at),
+        };
+        let failure = notice.failure.as_deref().map(|failure| format!(": {failure}")).unwrap_or_default();
+        let (session, at, tries) = (notice.session, notice.queued_at, notice.attempts);
+        say::data(&format!("{:<32}  {session}  ended {at}  {tries} attempts  {state}{failure}", name(notice)));
+    }
+    Ok(())
+}
+
+fn notice_row(notice: &LogoutNotice, client_id: &str) -> Value {
+    json!({
+        "client_id": client_id,
+        "session": notice.session.to_string(),
+        "user": notice.user.to_string(),
+        "queued_at": notice.queued_at.to_rfc3339(),
+        "attempts": notice.attempts,
+        "failure": notice.failure,
+        "state": notice.done.map_or("pending", |done| done.outcome.as_str()),
+        "next_attempt_at": notice.done.is_none().then(|| notice.due_at.to_rfc3339()),
+        "done_at": notice.done.map(|done| done.at.to_rfc3339()),
+    })
+}
+
+/// What the realm's clients are called.
+async fn names(app: &App, realm: &Realm) -> Result<HashMap<ClientKey, String>, Failure> {
+    Ok(all(app, realm).await?.into_iter().map(|client| (client.key, client.client_id)).collect())
+}
+
+async fn all(app: &App, realm: &Realm) -> Result<Vec<Client>, Failure> {
+    const PAGE: u64 = 500;
+    let mut clients: Vec<Client> = Vec::new();
+    loop {
+        let after = clients.last().map(|last| last.key);
+        let page = client::list(app, realm, after, PAGE).await?;
+        if page.is_empty() {
+            return Ok(clients);
+        }
+        clients.extend(page);
     }
 }
 
@@ -120,25 +197,15 @@ fn row(client: &Client) -> Value {
 }
 
 async fn list(app: &App, realm: &Realm, json: bool) -> Result<(), Failure> {
-    const PAGE: u64 = 500;
-    let mut rows = Vec::new();
-    let mut after = None;
-    loop {
-        let page = client::list(app, realm, after, PAGE).await?;
-        let Some(last) = page.last() else { break };
-        after = Some(last.key);
-        for client in &page {
-            if json {
-                rows.push(row(client));
-            } else {
-                let state = if client.enabled { "" } else { "  (disabled)" };
-                let method = client.metadata.token_endpoint_auth_method.as_str();
-                say::data(&format!("{:<32}  {method:<20}  {}{state}", client.client_id, client.title()));
-            }
-        }
-    }
+    let clients = all(app, realm).await?;
     if json {
-        say::data(&Value::from(rows).to_string());
+        say::data(&Value::from(clients.iter().map(row).collect::<Vec<_>>()).to_string());
+        return Ok(());
+    }
+    for client in &clients {
+        let state = if client.enabled { "" } else { "  (disabled)" };
+        let method = client.metadata.token_endpoint_auth_method.as_str();
+        say::data(&format!("{:<32}  {method:<20}  {}{state}", client.client_id, client.title()));
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ const ALLOW: Key = Key {
     kind: Kind::List,
     default: "",
     allowed: "networks such as `10.0.0.0/8` or `2001:db8::/32`",
-    meaning: "Networks besides the public internet that addresses set by operators or administrators may lead to",
+    meaning: "Networks besides the public internet that addresses set by operators or administrators may lead to; with `--dev` this machine too",
     secret: false,
 };
 const CA_FILE: Key = Key {
@@ -23,6 +23,8 @@ const CA_FILE: Key = Key {
     meaning: "Certificate authorities trusted besides the public ones",
     secret: false,
 };
+
+const LOOPBACK: [&str; 2] = ["127.0.0.0/8", "::1/128"];
 
 pub(super) const KEYS: &[&Key] = &[&ALLOW, &CA_FILE];
 
@@ -39,6 +41,11 @@ impl Outbound {
     pub(super) fn read(reader: &mut Reader) -> Option<Self> {
         let allow_networks = reader.list(&ALLOW, Network::from_str);
         let ca_file = reader.optional(&CA_FILE, |text| Ok(PathBuf::from(text)));
-        Some(Self { allow_networks: allow_networks?, ca_file: ca_file? })
+        let mut allow_networks = allow_networks?;
+        if reader.dev {
+            // What a developer runs beside it is on this machine.
+            allow_networks.extend(LOOPBACK.iter().filter_map(|network| network.parse::<Network>().ok()));
+        }
+        Some(Self { allow_networks, ca_file: ca_file? })
     }
 }

@@ -47,6 +47,13 @@ pub struct Metrics {
     pub db_connections: IntGaugeVec,
     /// Whether a dependency answered when it was last asked.
     pub dependency_up: IntGaugeVec,
+    /// What waits to be told to others, by kind: `logout`.
+    pub outbox_pending: IntGaugeVec,
+    /// Seconds that the oldest of it has waited.
+    pub outbox_oldest: IntGaugeVec,
+    /// Attempts to tell a client that a session has ended, by result: `delivered`, `refused`, `failed`,
+    /// `given_up`.
+    pub logout_deliveries: IntCounterVec,
     /// New TLS certificates that could not be used.
     pub tls_reload_failures: IntCounter,
     /// How often the database's clock jumped.
@@ -113,6 +120,9 @@ impl Metrics {
             feed_lag: keep(r, Gauge::with_opts(opts("feed_lag_seconds", "Since the change feed was caught up."))),
             db_connections: gauges(r, "db_pool_connections", "Database connections by state.", &["state"]),
             dependency_up: gauges(r, "dependency_up", "Whether it answered when last asked.", &["dependency"]),
+            outbox_pending: gauges(r, "outbox_pending", "What waits to be told to others.", &["kind"]),
+            outbox_oldest: gauges(r, "outbox_oldest_seconds", "How long the oldest of it has waited.", &["kind"]),
+            logout_deliveries: counters(r, "logout_deliveries_total", "Logout notices to clients.", &["result"]),
             tls_reload_failures: counter(r, "tls_reload_failures_total", "TLS certificates that were not taken."),
             clock_jumps: counter(r, "clock_jumps_total", "Jumps of the database's clock."),
             clock_sure: gauge(r, "clock_sure", "Whether timed acts believe the clock: 1 or 0."),

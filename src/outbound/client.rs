@@ -1,5 +1,5 @@
-//! One GET over a connection of its own: nothing is pooled, so nothing outlives its check. Requests are
-//! rare (logos, key sets, metadata), and their answers are cached by whoever asked.
+//! One request over a connection of its own: nothing is pooled, so nothing outlives its check. Requests are
+//! rare: logos, key sets, metadata, whose answers are cached by whoever asked, and logout notices.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -8,17 +8,17 @@ use bytes::{Bytes, BytesMut};
 use http::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, USER_AGENT,
 };
-use http::{Request, StatusCode};
-use http_body_util::{BodyExt, Empty};
+use http::{Request, Response, StatusCode, request};
+use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::ServerName;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
-use tokio_rustls::client::TlsStream;
 use url::{Host, Url};
 
 use super::address::{Class, classify};
@@ -32,7 +32,7 @@ pub const DEFAULT_MAX: usize = 64 * 1024;
 /// Name look-up and connection.
 const CONNECT: Duration = Duration::from_secs(2);
 /// The whole request.
-const TOTAL: Duration = Duration::from_secs(5);
+pub const TIME_LIMIT: Duration = Duration::from_secs(5);
 /// Addresses of one host that are tried.
 const TRIES: usize = 3;
 /// Bytes of an answer's head.
@@ -78,25 +78,19 @@ impl Outbound {
     /// Fetches `url`, whose answer must be 200, of one of the media types in `accept` and at most `max`
     /// bytes long.
     pub async fn get(&self, url: &Url, trust: Trust, accept: &[&str], max: usize) -> Result<Fetched, Error> {
-        let done = timeout(TOTAL, self.fetch(url, trust, accept, max)).await.unwrap_or(Err(Error::Timeout));
-        if let Err(error) = &done {
-            // The host alone: the rest of an address may carry a secret.
-            tracing::info!(host = url.host_str(), reason = ?error, "outbound request failed");
-        }
-        done
+        in_time(url, self.fetch(url, trust, accept, max)).await
+    }
+
+    /// Posts a form to `url` and tells the answer's status; its body is not read, a redirect not followed.
+    pub async fn post_form(&self, url: &Url, trust: Trust, form: String) -> Result<u16, Error> {
+        let request = Request::post(target(url)).header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+        let answered = async { Ok(self.ask(url, trust, request, form.into()).await?.0.status().as_u16()) };
+        in_time(url, answered).await
     }
 
     async fn fetch(&self, url: &Url, trust: Trust, accept: &[&str], max: usize) -> Result<Fetched, Error> {
-        let host = check_url(url, trust)?;
-        let stream = timeout(CONNECT, self.connect(&host, url, trust)).await.unwrap_or(Err(Error::Timeout))?;
-        let mut builder = http1::Builder::new();
-        builder.max_buf_size(HEAD_MAX);
-        let (mut sender, connection) =
-            builder.handshake::<_, Empty<Bytes>>(TokioIo::new(stream)).await.map_err(|error| protocol(&error))?;
-        // Ends with this function, whatever the peer does.
-        let mut running = JoinSet::new();
-        running.spawn(connection);
-        let response = sender.send_request(request(url, accept)?).await.map_err(|error| protocol(&error))?;
+        let request = Request::get(target(url)).header(ACCEPT, accept.join(", "));
+        let (response, _running) = self.ask(url, trust, request, Bytes::new()).await?;
         if response.status() != StatusCode::OK {
             return Err(Error::Status(response.status().as_u16()));
         }
@@ -105,7 +99,28 @@ impl Outbound {
         Ok(Fetched { media_type, bytes })
     }
 
-    async fn connect(&self, host: &Host<&str>, url: &Url, trust: Trust) -> Result<TlsStream<TcpStream>, Error> {
+    /// Sends a request. The connection ends with the second value, whatever the peer does.
+    async fn ask(
+        &self,
+        url: &Url,
+        trust: Trust,
+        request: request::Builder,
+        body: Bytes,
+    ) -> Result<(Response<Incoming>, JoinSet<hyper::Result<()>>), Error> {
+        let host = check_url(url, trust)?;
+        let request = dress(url, request).body(Full::new(body)).map_err(|_| Error::Address)?;
+        let stream = timeout(CONNECT, self.connect(&host, url, trust)).await.unwrap_or(Err(Error::Timeout))?;
+        let mut builder = http1::Builder::new();
+        builder.max_buf_size(HEAD_MAX);
+        let (mut sender, connection) =
+            builder.handshake::<_, Full<Bytes>>(TokioIo::new(stream)).await.map_err(|error| protocol(&error))?;
+        let mut running = JoinSet::new();
+        running.spawn(connection);
+        let response = sender.send_request(request).await.map_err(|error| protocol(&error))?;
+        Ok((response, running))
+    }
+
+    async fn connect(&self, host: &Host<&str>, url: &Url, trust: Trust) -> Result<Box<dyn Stream>, Error> {
         let port = url.port_or_known_default().ok_or(Error::Address)?;
         let found: Vec<SocketAddr> = match host {
             Host::Ipv4(address) => vec![(*address, port).into()],
@@ -122,10 +137,15 @@ impl Outbound {
         for address in found.into_iter().take(TRIES) {
             match self.check_address(address.ip(), trust) {
                 Err(class) => last = Error::Forbidden(class),
+                Ok(()) if is_plain(url) && !address.ip().is_loopback() => last = Error::Address,
                 Ok(()) => match TcpStream::connect(address).await {
+                    Ok(stream) if is_plain(url) => return Ok(Box::new(stream)),
                     Ok(stream) => {
                         let connected = self.tls.connect(name, stream).await;
-                        return connected.map_err(|error| Error::Unreachable(error.to_string()));
+                        return match connected {
+                            Ok(stream) => Ok(Box::new(stream)),
+                            Err(error) => Err(Error::Unreachable(error.to_string())),
+                        };
                     }
                     Err(error) => last = Error::Unreachable(error.to_string()),
                 },
@@ -143,27 +163,47 @@ impl Outbound {
     }
 }
 
+/// What a request goes over.
+trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Stream for S {}
+
+/// Without TLS: allowed on this machine alone, where an operator has allowed to go there at all.
+fn is_plain(url: &Url) -> bool {
+    url.scheme() == "http"
+}
+
+/// Gives up after [`TIME_LIMIT`], and notes every failure for the log.
+async fn in_time<T>(url: &Url, work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    let done = timeout(TIME_LIMIT, work).await.unwrap_or(Err(Error::Timeout));
+    if let Err(error) = &done {
+        // The host alone: the rest of an address may carry a secret.
+        tracing::info!(host = url.host_str(), reason = ?error, "outbound request failed");
+    }
+    done
+}
+
 fn check_url(url: &Url, trust: Trust) -> Result<Host<&str>, Error> {
     let port = url.port_or_known_default();
-    let fits = url.scheme() == "https"
+    let fits = (url.scheme() == "https" || (is_plain(url) && trust == Trust::Operator))
         && url.username().is_empty()
         && url.password().is_none()
         && (port == Some(443) || trust == Trust::Operator);
     url.host().filter(|_| fits).ok_or(Error::Address)
 }
 
-fn request(url: &Url, accept: &[&str]) -> Result<Request<Empty<Bytes>>, Error> {
-    let target = url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path()));
+fn target(url: &Url) -> String {
+    url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path()))
+}
+
+fn dress(url: &Url, request: request::Builder) -> request::Builder {
     let host = url.host_str().unwrap_or_default();
     let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
-    Request::get(target)
+    request
         .header(HOST, host)
-        .header(ACCEPT, accept.join(", "))
         // The cap counts what is read: nothing may unfold later.
         .header(ACCEPT_ENCODING, "identity")
         .header(USER_AGENT, "Doorward")
-        .body(Empty::new())
-        .map_err(|_| Error::Address)
 }
 
 fn check_head(headers: &HeaderMap, accept: &[&str], max: usize) -> Result<String, Error> {

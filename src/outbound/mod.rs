@@ -10,6 +10,6 @@ mod key_set;
 mod logo;
 mod tls;
 
-pub use client::{DEFAULT_MAX, Fetched, Outbound, Trust};
+pub use client::{DEFAULT_MAX, Fetched, Outbound, TIME_LIMIT, Trust};
 pub use error::{Error, StartError};
 pub use logo::{LOGO_MAX, media_type};

@@ -14,6 +14,7 @@ use crate::store::Store;
 
 pub mod admin;
 pub mod authorize;
+pub mod backchannel_logout;
 pub mod client_auth;
 pub mod client_keys;
 pub mod discovery;

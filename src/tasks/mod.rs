@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+pub mod backchannel_logout;
 pub mod end_overdue;
 pub mod fetch_logos;
 pub mod hear_changes;

@@ -208,6 +208,9 @@ const REGISTERED: [&str; 33] = [
     "request_uri_parameter_supported",
     "authorization_response_iss_parameter_supported",
     "service_documentation",
+    // OpenID Connect Back-Channel Logout 1.0 section 2.1.
+    "backchannel_logout_supported",
+    "backchannel_logout_session_supported",
 ];
 
 #[tokio::test]

@@ -28,6 +28,7 @@ mod architecture;
 mod authorize;
 #[cfg(test)]
 mod client_assertion;
+mod backchannel_logout;
 #[cfg(test)]
 mod client_auth;
 #[cfg(test)]

@@ -106,6 +106,12 @@ async fn what_is_applied_is_not_applied_again_and_its_export_changes_nothing() {
     for secret in ["correct horse", "argon2id", "web-secret"] {
         assert!(!text.contains(secret), "{secret} in {text}");
     }
+    let endpoint = "backchannel_logout_uri: \"https://app.example/bye\", backchannel_logout_session_required: true";
+    let with = format!("realm: main\nclients:\n  - {{ client_id: web, {endpoint} }}\n");
+    assert_eq!(told(&op, &with, false).await, ["update client web"]);
+    let text = export(&op.app, &main, Secrets::Left).await.expect("exported");
+    assert!(text.contains("https://app.example/bye") && text.contains("backchannel_logout_session_required: true"));
+    assert_eq!(told(&op, &text, true).await, Vec::<String>::new(), "{text}");
     // The same again under another name.
     let copy = text.replacen("realm: main", "realm: copy", 1);
     let copy: String =

@@ -47,6 +47,10 @@ pub struct ClientMetadata {
     pub redirect_uris: Vec<String>,
     /// Exact URIs for the way back after logout.
     pub post_logout_redirect_uris: Vec<String>,
+    /// Where the client is told that a session has ended (Back-Channel Logout 1.0 section 2.2).
+    pub backchannel_logout_uri: Option<String>,
+    /// Whether it needs `sid` in the logout token; it is always there.
+    pub backchannel_logout_session_required: bool,
     /// Origins beyond those of the redirect URIs that may call token, userinfo and revocation by script.
     pub web_origins: Vec<String>,
     /// The one way this client proves itself.
@@ -96,6 +100,8 @@ impl Default for ClientMetadata {
             contacts: Vec::new(),
             redirect_uris: Vec::new(),
             post_logout_redirect_uris: Vec::new(),
+            backchannel_logout_uri: None,
+            backchannel_logout_session_required: false,
             web_origins: Vec::new(),
             token_endpoint_auth_method: AuthMethod::ClientSecretBasic,
             token_endpoint_auth_signing_alg: None,

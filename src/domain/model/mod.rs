@@ -1,6 +1,7 @@
 //! The nouns of the product, one per file. Plain values without behaviour that needs the outside.
 
 pub mod audit;
+pub mod backchannel_logout;
 pub mod client;
 pub mod consent;
 pub mod credential;

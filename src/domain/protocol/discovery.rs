@@ -68,6 +68,8 @@ pub struct Metadata {
     request_parameter_supported: bool,
     request_uri_parameter_supported: bool,
     authorization_response_iss_parameter_supported: bool,
+    backchannel_logout_supported: bool,
+    backchannel_logout_session_supported: bool,
 }
 
 impl Metadata {
@@ -112,6 +114,8 @@ impl Metadata {
             request_parameter_supported: false,
             request_uri_parameter_supported: false,
             authorization_response_iss_parameter_supported: true,
+            backchannel_logout_supported: true,
+            backchannel_logout_session_supported: true,
         }
     }
 
@@ -173,6 +177,8 @@ mod tests {
             ),
             ("token_endpoint_auth_signing_alg_values_supported", json!(["RS256", "PS256", "ES256", "EdDSA", "HS256"])),
             ("authorization_response_iss_parameter_supported", json!(true)),
+            ("backchannel_logout_supported", json!(true)),
+            ("backchannel_logout_session_supported", json!(true)),
             ("request_parameter_supported", json!(false)),
             ("request_uri_parameter_supported", json!(false)),
             ("claims_parameter_supported", json!(false)),

@@ -2,6 +2,7 @@
 
 pub mod access_token;
 pub mod authorize;
+pub mod backchannel_logout;
 pub mod claims;
 pub mod client_assertion;
 pub mod client_auth;

@@ -37,6 +37,8 @@ const TABLE: &[Field] = &[
     // Whether an address may be registered depends on the client being public: see `crossed`.
     Field::new("redirect_uris", Form::Each(uri, 100)),
     Field::new("post_logout_redirect_uris", Form::Each(uri, 100)),
+    Field::new("backchannel_logout_uri", Form::Checked(uri)),
+    Field::new("backchannel_logout_session_required", Form::Bool),
     Field::new("web_origins", Form::Each(check::origin, 100)),
     Field::new("token_endpoint_auth_method", Form::Word(AUTH_METHODS)),
     Field::new("token_endpoint_auth_signing_alg", Form::Word(ASSERTION_ALGORITHMS)),
@@ -172,6 +174,19 @@ impl Crossed {
     }
 }
 
+/// Back-Channel Logout 1.0 section 2.2: plain http is for confidential clients.
+fn logout_endpoint(client: &ClientMetadata, public: bool) -> Option<Crossed> {
+    let uri = client.backchannel_logout_uri.as_deref()?;
+    if let Err(fault) = redirect_uri::check_logout_endpoint(uri) {
+        return Some(Crossed::new(&["backchannel_logout_uri"], format!("{} {fault}", shown(uri))));
+    }
+    let plain = public && uri.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http:"));
+    plain.then(|| {
+        let fields = &["backchannel_logout_uri", "token_endpoint_auth_method"];
+        Crossed::new(fields, "http is for confidential clients (Back-Channel Logout 1.0 section 2.2); use https")
+    })
+}
+
 /// What is wrong with a client's fields taken together.
 pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
     let mut list = Vec::new();
@@ -186,6 +201,7 @@ pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
         let fault = redirect_uri::check_post_logout(uri, public).err()?;
         Some(Crossed::new(&["post_logout_redirect_uris"], told(uri, &fault)))
     }));
+    list.extend(logout_endpoint(client, public));
     if code && client.redirect_uris.is_empty() {
         list.push(Crossed::new(
             &["redirect_uris", "grant_types"],

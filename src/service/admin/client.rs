@@ -6,6 +6,7 @@ use zeroize::Zeroizing;
 
 use super::Scribe;
 use crate::domain::model::audit::AuditKind;
+use crate::domain::model::backchannel_logout::LogoutNotice;
 use crate::domain::model::client::{AuthMethod, Client, ClientSecret};
 use crate::domain::model::ids::{ClientKey, ClientSecretId};
 use crate::domain::model::realm::Realm;
@@ -14,6 +15,7 @@ use crate::domain::model::timestamp::Timestamp;
 use crate::domain::protocol::token_text::{self, TokenKind};
 use crate::seal::{Purpose, Sealer, token};
 use crate::service::{App, Error, Fault};
+use crate::store::repo::backchannel_logout::NoticeFilter;
 use crate::store::{self, Tx, repo};
 
 /// What rests in the database of a client's secret.
@@ -76,6 +78,11 @@ pub async fn find(app: &App, realm: &Realm, client_id: &str) -> Result<Option<Cl
 /// Clients in the order of their birth.
 pub async fn list(app: &App, realm: &Realm, after: Option<ClientKey>, limit: u64) -> Result<Vec<Client>, Error> {
     Ok(repo::client::list(&app.store.read(), realm.id, after, limit).await?)
+}
+
+/// What clients were told, or are to be told, of sessions that ended; newest first.
+pub async fn logouts(app: &App, realm: &Realm, filter: NoticeFilter, limit: u64) -> Result<Vec<LogoutNotice>, Error> {
+    Ok(repo::backchannel_logout::list(&app.store.read(), realm.id, filter, limit).await?)
 }
 
 /// Makes a new secret of 256 bits. It is known only to whoever gets this answer.

@@ -10,6 +10,7 @@ use crate::domain::model::audit::AuditKind;
 use crate::domain::model::ids::{KeyId, RealmId};
 use crate::domain::model::key::{Algorithm, SigningKey};
 use crate::domain::model::realm::RealmSettings;
+use crate::domain::protocol::backchannel_logout;
 use crate::domain::protocol::key_schedule::KeyAct;
 use crate::keys::{self, NewKey};
 use crate::service::{App, Error};
@@ -21,7 +22,7 @@ pub type Fresh = BTreeMap<Algorithm, SigningKey>;
 /// The longest life of what a realm's keys sign.
 #[must_use]
 pub fn longest_token(settings: &RealmSettings) -> Duration {
-    settings.tokens.access.get().max(settings.tokens.id_token.get())
+    settings.tokens.access.get().max(settings.tokens.id_token.get()).max(backchannel_logout::LIFETIME)
 }
 
 /// A realm's keys.

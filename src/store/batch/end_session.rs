@@ -8,6 +8,8 @@ use crate::domain::model::audit::AuditEvent;
 use crate::domain::model::event::OutboxEvent;
 use crate::domain::model::ids::{RealmId, SessionId};
 use crate::domain::model::session::{EndReason, Ended};
+use crate::domain::protocol::backchannel_logout::is_told;
+use crate::store::repo::backchannel_logout;
 use crate::store::{Change, ChangeKind, Error};
 
 /// A session to be ended.
@@ -38,6 +40,9 @@ const END_GRANTS: Sql = Sql::same(
      where realm_id = $1 and session_id = $2 and not offline and ended_at is null returning id",
 );
 
+/// Later still: a client whose grant was born before is told too.
+const QUEUE_NOTICES: Sql = Sql::same(backchannel_logout::QUEUE);
+
 impl EndSession {
     pub(super) async fn run(&self, work: &mut Work<'_, '_>) -> Result<bool, Error> {
         if work.end_session(self.realm, self.session, self.ended).await?.is_none() {
@@ -53,7 +58,7 @@ impl EndSession {
 }
 
 impl Work<'_, '_> {
-    /// Ends the session and its online grants and tells whose session it was; `None`: it had ended before.
+    /// Ends the session and its online grants, queues what its clients are told, and tells whose session it was; `None`: it had ended before.
     pub(super) async fn end_session(
         &mut self,
         realm: RealmId,
@@ -67,6 +72,10 @@ impl Work<'_, '_> {
         let row = values![realm, session.as_uuid(), ended.at, EndReason::SessionEnded.as_str()];
         for row in self.tx.rows(END_GRANTS, row).await? {
             self.changes.push(Change { realm, kind: ChangeKind::GrantEnded, id: row.get(0)? });
+        }
+        if is_told(ended.reason) {
+            let now = self.facts.clock.now();
+            self.tx.execute(QUEUE_NOTICES, values![realm, session.as_uuid(), now]).await?;
         }
         Ok(Some(user))
     }

@@ -7,6 +7,7 @@
 pub mod administrative_power;
 pub mod audit_event;
 pub mod audit_personal;
+pub mod backchannel_logout;
 pub mod change;
 pub mod client;
 pub mod client_secret;

@@ -3,6 +3,7 @@
 //! must drop. A row that cannot be what its table holds is reported as corrupt, never guessed at.
 
 pub mod audit;
+pub mod backchannel_logout;
 pub mod client;
 pub mod consent;
 pub mod credential;

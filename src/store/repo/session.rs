@@ -7,12 +7,13 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Up
 use uuid::Uuid;
 
 use super::row::{Row, Unique as _};
-use super::{grant, user};
+use super::{backchannel_logout, grant, user};
 use crate::domain::model::ids::{DeviceId, RealmId, SessionId, UserId};
 use crate::domain::model::secret::SecretHash;
 use crate::domain::model::session::{Acr, Ended, Session};
 use crate::domain::model::span::Span;
 use crate::domain::model::timestamp::Timestamp;
+use crate::domain::protocol::backchannel_logout::is_told;
 use crate::store::entity::session::{ActiveModel, Column, Entity, Model};
 use crate::store::sealed::Connected;
 use crate::store::{ChangeKind, Error, Source, Tx};
@@ -98,7 +99,7 @@ fn ending(realm: RealmId, ended: Ended) -> UpdateMany<Entity> {
     Entity::update_many().set(row).filter(Column::RealmId.eq(realm.as_uuid())).filter(Column::EndedAt.is_null())
 }
 
-/// Ends a session, then its online grants. `false`: it had ended before, or never was.
+/// Ends a session, then its online grants, and queues what its clients are told. `false`: it had ended before, or never was.
 pub async fn end(tx: &mut Tx, realm: RealmId, session: SessionId, ended: Ended) -> Result<bool, Error> {
     let update = ending(realm, ended).filter(Column::Id.eq(session.as_uuid()));
     if update.exec(tx.connection()).await?.rows_affected == 0 {
@@ -106,6 +107,9 @@ pub async fn end(tx: &mut Tx, realm: RealmId, session: SessionId, ended: Ended) 
     }
     tx.changed(realm, ChangeKind::Session, session.as_uuid());
     grant::end_online_of(tx, realm, &[session.as_uuid()], ended.at).await?;
+    if is_told(ended.reason) {
+        backchannel_logout::queue(tx, realm, session.as_uuid()).await?;
+    }
     Ok(true)
 }
 
@@ -145,6 +149,9 @@ pub async fn end_all_for_user(
         tx.changed(realm, ChangeKind::Session, *session);
     }
     grant::end_online_of(tx, realm, &sessions, ended.at).await?;
+    for session in sessions.iter().filter(|_| is_told(ended.reason)) {
+        backchannel_logout::queue(tx, realm, *session).await?;
+    }
     if extent.offline {
         grant::end_offline_for_user(tx, realm, user, ended).await?;
     }

@@ -46,6 +46,16 @@ fn the_defaults_are_those_of_the_contract() {
 }
 
 #[test]
+fn a_development_server_may_call_this_machine_and_no_other_may_unasked() {
+    assert!(load(None, &[]).unwrap().outbound.allow_networks.is_empty());
+    let mut setting = setting(None, &[]);
+    setting.options.dev = true;
+    let allowed = Config::load(&setting.options).unwrap().outbound.allow_networks;
+    let contains = |address: &str| allowed.iter().any(|network| network.contains(address.parse().unwrap()));
+    assert!(contains("127.0.0.1") && contains("::1") && !contains("10.0.0.1") && !contains("169.254.169.254"));
+}
+
+#[test]
 fn the_environment_wins_over_the_file() {
     let file = "public_url = \"https://id.example.com/sso/\"\nlisten = [\"unix:/run/d.sock\", \"[::1]:80\"]\n\
                 [password]\nworkers = 3\nargon2.iterations = 2\n[database.pool]\nmax = 0x10\n";

@@ -187,6 +187,44 @@ async fn every_wrong_answer_has_its_reason_and_none_is_waited_for_longer_than_fi
     assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
 }
 
+#[tokio::test]
+async fn plain_http_is_for_this_machine_and_for_operators_who_allow_it() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = Url::parse(&format!("http://{}/", listener.local_addr().unwrap())).unwrap();
+    let allowing = |networks: &[&str]| {
+        let allow_networks = networks.iter().map(|network| network.parse().unwrap()).collect();
+        Outbound::new(&config::Outbound { allow_networks, ca_file: None }).unwrap()
+    };
+    let post = async |outbound: Outbound, url: &Url, trust| outbound.post_form(url, trust, "a=b".to_owned()).await;
+    let open = || allowing(&["127.0.0.0/8", "10.0.0.0/8", "0.0.0.0/8"]);
+    assert_eq!(post(open(), &url, Trust::Stranger).await, Err(Error::Address));
+    assert_eq!(post(allowing(&[]), &url, Trust::Operator).await, Err(Error::Forbidden(Class::Local)));
+    for elsewhere in ["http://10.0.0.1/", "http://8.8.8.8/", "http://0.0.0.0/"] {
+        let elsewhere = Url::parse(elsewhere).unwrap();
+        assert_eq!(post(open(), &elsewhere, Trust::Operator).await, Err(Error::Address), "{elsewhere}");
+    }
+    listener.set_nonblocking(true).unwrap();
+    assert!(listener.accept().is_err(), "nothing was connected");
+    listener.set_nonblocking(false).unwrap();
+    let server = thread::spawn(move || {
+        use std::io::{Read as _, Write as _};
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut text = String::new();
+        while !text.ends_with("a=b") {
+            let mut some = [0; 512];
+            let read = stream.read(&mut some).unwrap();
+            text.push_str(std::str::from_utf8(&some[..read]).unwrap());
+        }
+        stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").unwrap();
+        text
+    });
+    assert_eq!(post(open(), &url, Trust::Operator).await, Ok(204));
+    let text = server.join().unwrap().to_ascii_lowercase();
+    assert!(text.starts_with("post / http/1.1\r\n"), "{text}");
+    assert!(text.contains("content-type: application/x-www-form-urlencoded\r\n"), "{text}");
+    assert!(text.contains("content-length: 3\r\n"), "{text}");
+}
+
 #[test]
 fn a_wrong_authority_file_is_named() {
     let folder = tempfile::tempdir().unwrap();

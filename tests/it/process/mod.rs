@@ -8,6 +8,7 @@ mod development;
 mod disk;
 mod life;
 mod log;
+mod logouts;
 mod management;
 mod refusals;
 mod set_up;

@@ -105,6 +105,17 @@ pub fn check_post_logout(uri: &str, public: bool) -> Result<(), RedirectUriFault
     check_query(uri, &["state"])
 }
 
+/// Whether it may be registered in `backchannel_logout_uri` (Back-Channel Logout 1.0 section 2.2): we call
+/// it ourselves, so it is never an app's own scheme. Its query is the client's own.
+pub fn check_logout_endpoint(uri: &str) -> Result<(), RedirectUriFault> {
+    check_shape(uri, false).map_err(|fault| match fault {
+        RedirectUriFault::Scheme(_) | RedirectUriFault::SchemeNeedsPublic(_) | RedirectUriFault::OutOfBand => {
+            RedirectUriFault::Http
+        }
+        other => other,
+    })
+}
+
 fn check_shape(uri: &str, public: bool) -> Result<(), RedirectUriFault> {
     if uri.is_empty() || uri.len() > URI_MAX {
         return Err(RedirectUriFault::Length);
@@ -299,6 +310,27 @@ mod tests {
             check_post_logout("https://app.example/bye?state=1", false),
             Err(RedirectUriFault::Reserved("state".to_owned()))
         );
+    }
+
+    #[test]
+    fn a_logout_endpoint_is_a_web_address() {
+        use RedirectUriFault as F;
+        for uri in ["https://app.example/bye?state=1&code=2", "https://app.example:8443", "http://127.0.0.1:3000/bye"] {
+            assert_eq!(check_logout_endpoint(uri), Ok(()), "{uri}");
+        }
+        for (uri, fault) in [
+            ("http://app.example/bye", F::Http),
+            ("com.example.app:/bye", F::Http),
+            ("myapp:/bye", F::Http),
+            ("urn:ietf:wg:oauth:2.0:oob", F::Http),
+            ("https://app.example/bye#x", F::Fragment),
+            ("https://u:p@app.example/bye", F::UserInfo),
+            ("javascript:alert(1)", F::Dangerous("javascript".into())),
+            ("/bye", F::NotAbsolute),
+            ("", F::Length),
+        ] {
+            assert_eq!(check_logout_endpoint(uri), Err(fault), "{uri}");
+        }
     }
 
     #[test]
