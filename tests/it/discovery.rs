@@ -174,7 +174,7 @@ async fn the_document_is_this() {
 }
 
 /// Registered names (IANA, OAuth Authorization Server Metadata) that we may use.
-const REGISTERED: [&str; 33] = [
+const REGISTERED: [&str; 35] = [
     "issuer",
     "authorization_endpoint",
     "token_endpoint",

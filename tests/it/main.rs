@@ -26,9 +26,9 @@ mod alike;
 mod architecture;
 #[cfg(test)]
 mod authorize;
+mod backchannel_logout;
 #[cfg(test)]
 mod client_assertion;
-mod backchannel_logout;
 #[cfg(test)]
 mod client_auth;
 #[cfg(test)]
