@@ -26,6 +26,7 @@ mod alike;
 mod architecture;
 #[cfg(test)]
 mod authorize;
+#[cfg(test)]
 mod backchannel_logout;
 #[cfg(test)]
 mod client_assertion;

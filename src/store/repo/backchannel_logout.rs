@@ -84,7 +84,7 @@ pub async fn claim(tx: &mut Tx, now: Timestamp, lease: Duration, limit: u64) -> 
         .col_expr(Column::DueAt, Expr::value(now.plus(lease).as_micros()))
         .col_expr(Column::Attempts, Expr::col(Column::Attempts).add(1))
         .filter(is_due())
-        .filter(Expr::tuple(KEY.map(|column| Expr::col(column))).in_subquery(due))
+        .filter(Expr::tuple(KEY.map(Expr::col)).in_subquery(due))
         .exec_with_returning(tx.connection())
         .await?;
     rows.into_iter().map(read).collect()
