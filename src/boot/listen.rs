@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -273,15 +274,8 @@ where
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(limits.header_timeout).max_buf_size(limits.header.max(8192));
     let service = service_fn(move |request| answer(door.clone(), peer, request));
-    let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
-    tokio::select! {
-        // Broken connections are the other side's business, not a fault of ours.
-        _ = connection.as_mut() => {}
-        () = worker.stop.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            let _ = connection.await;
-        }
-    }
+    let connection = builder.serve_connection(TokioIo::new(stream), service);
+    until_told(connection, http1::Connection::graceful_shutdown, worker).await;
 }
 
 async fn http2<S>(stream: S, peer: Peer, worker: &Worker)
@@ -297,11 +291,18 @@ where
         .keep_alive_interval(QUIET)
         .keep_alive_timeout(limits.header_timeout);
     let service = service_fn(move |request| answer(door.clone(), peer, request));
-    let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
+    let connection = builder.serve_connection(TokioIo::new(stream), service);
+    until_told(connection, http2::Connection::graceful_shutdown, worker).await;
+}
+
+/// Serves a connection to its end; told to stop, it answers what it has begun and takes no more.
+async fn until_told<C: Future>(connection: C, graceful_shutdown: fn(Pin<&mut C>), worker: &Worker) {
+    let mut connection = pin!(connection);
     tokio::select! {
+        // Broken connections are the other side's business, not a fault of ours.
         _ = connection.as_mut() => {}
         () = worker.stop.cancelled() => {
-            connection.as_mut().graceful_shutdown();
+            graceful_shutdown(connection.as_mut());
             let _ = connection.await;
         }
     }

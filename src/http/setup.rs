@@ -40,9 +40,7 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
         && came_from == Provenance::Ours
         && form::check(&call.app, &call.ctx, binding, Some(field("csrf")));
     if !genuine {
-        let status =
-            if came_from == Provenance::Elsewhere { StatusCode::FORBIDDEN } else { StatusCode::UNPROCESSABLE_ENTITY };
-        return Ok(show(&call, &username, vec![SetupError::Stale], status));
+        return Ok(show(&call, &username, vec![SetupError::Stale], came_from.refusal()));
     }
     let password = Secret::from(field("password"));
     match setup::finish(&call.app, &call.ctx, token(&call), &username, &password).await {

@@ -33,5 +33,5 @@ pub async fn answer(app: &App, ctx: &Ctx, token: &str) -> Result<Userinfo, Error
         return Ok(Userinfo::Plain(claims.to_bytes()));
     };
     let signed = SignedUserinfo { iss: &ctx.site.issuer, aud: &live.client.client_id, claims };
-    Ok(Userinfo::Signed(mint::signed(app, ctx, alg, SignedUserinfo::TYP, &signed.to_bytes()).await?))
+    Ok(Userinfo::Signed(mint::signed(app, ctx.realm.id, alg, SignedUserinfo::TYP, &signed.to_bytes(), ctx.now).await?))
 }

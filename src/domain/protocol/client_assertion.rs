@@ -7,11 +7,12 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::foreign_jwks::SignatureVerdict;
 use super::foreign_jws::{self, ForeignAlgorithm, ForeignJws, NumericDate};
+use super::json::present;
 use super::refusal::{OauthCode, Refusal};
 use crate::model::client::{AuthMethod, Client, is_client_id};
 use crate::model::key::ClientAlgorithm;
@@ -70,11 +71,6 @@ struct Claims {
     nbf: Option<NumericDate>,
     #[serde(default, deserialize_with = "present")]
     jti: Option<String>,
-}
-
-/// `null` is no value of a claim.
-fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
 }
 
 /// What an assertion is held against besides the client.

@@ -13,6 +13,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::de::{self, Deserializer, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
+use super::json::present;
 use super::token_text::TOKEN_MAX;
 use crate::model::key::ClientAlgorithm;
 use crate::model::timestamp::Timestamp;
@@ -84,9 +85,9 @@ impl std::error::Error for Unreadable {}
 #[derive(Deserialize)]
 struct Header {
     alg: String,
-    #[serde(default, deserialize_with = "text")]
+    #[serde(default, deserialize_with = "present")]
     kid: Option<String>,
-    #[serde(default, deserialize_with = "text")]
+    #[serde(default, deserialize_with = "present")]
     typ: Option<String>,
     #[serde(default, rename = "crit", deserialize_with = "refused")]
     _crit: (),
@@ -100,11 +101,6 @@ struct Header {
     _jku: (),
     #[serde(default, rename = "x5u", deserialize_with = "refused")]
     _x5u: (),
-}
-
-/// A text, and not `null`.
-fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    String::deserialize(deserializer).map(Some)
 }
 
 /// A member that must not be there, whatever its value.

@@ -1,6 +1,6 @@
 //! How claims are written that are not plain JSON values: lists that shrink to a string, scopes, ids.
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// `aud` is one string or a list (RFC 7519 section 4.1.3).
 #[derive(Deserialize)]
@@ -17,6 +17,11 @@ impl From<OneOrMany> for Vec<String> {
             OneOrMany::Many(many) => many,
         }
     }
+}
+
+/// Reads a member that may be missing and may not be `null`; to be used with `default`.
+pub(super) fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }
 
 /// Writes a list of one as a string.

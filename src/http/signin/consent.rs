@@ -59,9 +59,7 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
     };
     let genuine = came_from == Provenance::Ours && form::check(&call.app, &call.ctx, binding, Some(&field("csrf")));
     let Some(person) = signed_in.as_ref().filter(|_| genuine) else {
-        let status =
-            if came_from == Provenance::Elsewhere { StatusCode::FORBIDDEN } else { StatusCode::UNPROCESSABLE_ENTITY };
-        return show(&call, &mut pending, signed_in.as_ref(), status).await;
+        return show(&call, &mut pending, signed_in.as_ref(), came_from.refusal()).await;
     };
     match field("action").as_str() {
         "allow" => {

@@ -73,10 +73,8 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
         if came_from == Provenance::Ours && ask(&call, &pending, signed_in.as_ref()).await?.is_none() {
             return go(&call, &mut pending, signed_in.as_ref()).await;
         }
-        let status =
-            if came_from == Provenance::Elsewhere { StatusCode::FORBIDDEN } else { StatusCode::UNPROCESSABLE_ENTITY };
         let shown = Shown { username, remember, error: Some(LoginError::Stale) };
-        return show(&call, &pending, signed_in.as_ref(), shown, status).await;
+        return show(&call, &pending, signed_in.as_ref(), shown, came_from.refusal()).await;
     }
     if field("action") == "cancel" {
         let refusal = Refusal::new(OauthCode::AccessDenied, "login_cancelled", "the person cancelled the sign-in");
@@ -210,13 +208,9 @@ async fn restart(call: &Arc<Call>, query: &str, username: String) -> Result<Resp
     let mut response = if came_from == Provenance::Ours && ask(call, &pending, signed_in.as_ref()).await?.is_none() {
         go(call, &mut pending, signed_in.as_ref()).await?
     } else {
-        let (status, error) = match came_from {
-            Provenance::Ours => (StatusCode::UNPROCESSABLE_ENTITY, LoginError::NoCookie),
-            Provenance::Unproven => (StatusCode::UNPROCESSABLE_ENTITY, LoginError::Stale),
-            Provenance::Elsewhere => (StatusCode::FORBIDDEN, LoginError::Stale),
-        };
+        let error = if came_from == Provenance::Ours { LoginError::NoCookie } else { LoginError::Stale };
         let shown = Shown { username, remember: false, error: Some(error) };
-        show(call, &pending, signed_in.as_ref(), shown, status).await?
+        show(call, &pending, signed_in.as_ref(), shown, came_from.refusal()).await?
     };
     set_cookie(&mut response, cookie);
     Ok(response)

@@ -10,8 +10,8 @@ pub mod start;
 use std::sync::Arc;
 
 use axum::body::Body;
-use http::Response;
 use http::header::{HeaderValue, ORIGIN, SET_COOKIE};
+use http::{Response, StatusCode};
 
 use super::answer;
 use super::cookies::Cookie;
@@ -38,6 +38,18 @@ pub enum Provenance {
     Elsewhere,
     /// Nothing is said: treated as not proven.
     Unproven,
+}
+
+impl Provenance {
+    /// The status of the page that takes a form back: one from elsewhere is forbidden, any other is shown
+    /// again to be sent once more.
+    #[must_use]
+    pub const fn refusal(self) -> StatusCode {
+        match self {
+            Self::Elsewhere => StatusCode::FORBIDDEN,
+            Self::Ours | Self::Unproven => StatusCode::UNPROCESSABLE_ENTITY,
+        }
+    }
 }
 
 /// Where a POST comes from.
@@ -109,8 +121,7 @@ pub enum Lookup {
 /// # Errors
 /// When the store cannot be read.
 pub async fn pending(call: &Call, handle: Option<&str>) -> Result<Lookup, Error> {
-    let gone =
-        |fault, reason| Lookup::Page(page::fault(call, http::StatusCode::BAD_REQUEST, fault, reason, Vec::new()));
+    let gone = |fault, reason| Lookup::Page(page::fault(call, StatusCode::BAD_REQUEST, fault, reason, Vec::new()));
     let Some(handle) = handle.and_then(|text| FlowHandle::from_text(&call.app, &call.ctx, text)) else {
         return Ok(gone(Fault::FlowGone, "flow_missing"));
     };
@@ -142,7 +153,7 @@ fn already(call: &Call, person: &SignedIn) -> Response<Body> {
         person: person.user.user.username.clone(),
         continue_href: call.ctx.site.path("/"),
     };
-    page::html(call, http::StatusCode::OK, &page, &[])
+    page::html(call, StatusCode::OK, &page, &[])
 }
 
 /// Asks the engine and goes where it says.

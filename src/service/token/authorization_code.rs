@@ -22,7 +22,6 @@ use crate::domain::protocol::token::Entitlement;
 use crate::domain::protocol::token::authorization_code::{
     CodeFacts, CodeOutcome, CodePayload, CodeRequest, decide_code,
 };
-use crate::observe::metrics::metrics;
 use crate::service::authorize::issue;
 use crate::service::session::end::{self, Why};
 use crate::service::{App, Error};
@@ -119,10 +118,14 @@ async fn redeem(app: &App, ctx: &Ctx, redemption: Redemption<'_>) -> Result<Toke
         }
     }
     let refresh_token = entitlement.issue_refresh.then(|| refresh_text::write(app, ctx, id, 0, &secret));
-    let order = Order { client, entitlement: &entitlement, grant: Some(id), person: person.user.as_deref() };
+    let order = Order {
+        client,
+        entitlement: &entitlement,
+        grant_type: GrantType::AuthorizationCode,
+        grant: Some(id),
+        person: person.user.as_deref(),
+    };
     let minted = mint::tokens(app, ctx, &order).await?;
-    let format = client.metadata.access_token_format;
-    metrics().issued(GrantType::AuthorizationCode, format, entitlement.cnf.is_some());
     Ok(minted.answer(refresh_token))
 }
 

@@ -12,7 +12,6 @@ use crate::domain::protocol::refusal::Refusal;
 use crate::domain::protocol::token::client_credentials::{
     ClientCredentialsFacts, ClientCredentialsRequest, check_client_credentials,
 };
-use crate::observe::metrics::metrics;
 use crate::service::{App, Error};
 
 /// Answers a token request of this grant.
@@ -30,9 +29,12 @@ pub async fn grant(app: &App, ctx: &Ctx, client: &Arc<Client>, form: &Params) ->
         may_receive: may_receive(&SubjectFacts { realm: &ctx.realm, client, subject: Subject::Client, now: ctx.now }),
     };
     let entitlement = check_client_credentials(facts, &ClientCredentialsRequest { scope, resource: &resource })?;
-    let minted =
-        mint::tokens(app, ctx, &Order { client, entitlement: &entitlement, grant: None, person: None }).await?;
-    let format = client.metadata.access_token_format;
-    metrics().issued(GrantType::ClientCredentials, format, entitlement.cnf.is_some());
-    Ok(minted.answer(None))
+    let order = Order {
+        client,
+        entitlement: &entitlement,
+        grant_type: GrantType::ClientCredentials,
+        grant: None,
+        person: None,
+    };
+    Ok(mint::tokens(app, ctx, &order).await?.answer(None))
 }

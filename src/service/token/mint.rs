@@ -5,8 +5,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::answer::TokenAnswer;
 use crate::context::Ctx;
-use crate::domain::model::client::{AccessTokenFormat, Client};
-use crate::domain::model::ids::{GrantId, SessionId, TokenId};
+use crate::domain::model::client::{AccessTokenFormat, Client, GrantType};
+use crate::domain::model::ids::{GrantId, RealmId, SessionId, TokenId};
 use crate::domain::model::key::Algorithm;
 use crate::domain::model::realm::Realm;
 use crate::domain::model::timestamp::Timestamp;
@@ -16,7 +16,7 @@ use crate::domain::protocol::id_token::{self, IdTokenClaims, IdTokenFacts};
 use crate::domain::protocol::jwt::JwsHeader;
 use crate::domain::protocol::opaque_token::{self, OpaquePayload};
 use crate::domain::protocol::token::Entitlement;
-use crate::keys::Signer;
+use crate::observe::metrics::metrics;
 use crate::seal::Purpose;
 use crate::service::{App, Error};
 use crate::store::readmodel::UserFacts;
@@ -50,19 +50,21 @@ pub struct Order<'a> {
     pub client: &'a Client,
     /// What the tokens may say.
     pub entitlement: &'a Entitlement,
+    /// The grant type that was asked.
+    pub grant_type: GrantType,
     /// The grant they hang on; `None` for a client's own.
     pub grant: Option<GrantId>,
     /// The person they are about.
     pub person: Option<&'a UserFacts>,
 }
 
-/// Makes what the entitlement says.
+/// Makes what the entitlement says, and counts it.
 ///
 /// # Errors
 /// When there is no key to sign with, or it cannot sign.
 pub async fn tokens(app: &App, ctx: &Ctx, order: &Order<'_>) -> Result<Minted, Error> {
-    let Order { client, entitlement, grant, person } = *order;
-    let settings = &ctx.realm.settings;
+    let Order { client, entitlement, grant_type, grant, person } = *order;
+    let (realm, settings) = (ctx.realm.id, &ctx.realm.settings);
     let has = |scope: &str| entitlement.scope.iter().any(|own| own == scope);
     let facts = AccessTokenFacts {
         issuer: &ctx.site.issuer,
@@ -77,8 +79,8 @@ pub async fn tokens(app: &App, ctx: &Ctx, order: &Order<'_>) -> Result<Minted, E
     };
     let access_token = match client.metadata.access_token_format {
         AccessTokenFormat::Jwt => {
-            let signer = app.keys.signer(ctx.realm.id, settings.keys.access_token_alg, ctx.now).await?;
-            sign(&*signer, access_token::TYP, &AccessTokenClaims::new(&facts).to_bytes())?
+            let claims = AccessTokenClaims::new(&facts).to_bytes();
+            signed(app, realm, settings.keys.access_token_alg, access_token::TYP, &claims, ctx.now).await?
         }
         AccessTokenFormat::Opaque => {
             let payload = OpaquePayload::new(&facts).to_bytes();
@@ -88,19 +90,20 @@ pub async fn tokens(app: &App, ctx: &Ctx, order: &Order<'_>) -> Result<Minted, E
     };
     let id_token = if entitlement.issue_id_token {
         let alg = id_token_alg(&ctx.realm, client);
-        let signer = app.keys.signer(ctx.realm.id, alg, ctx.now).await?;
         let facts = IdTokenFacts {
             issuer: &ctx.site.issuer,
             entitlement,
             access_token: Some(&access_token),
-            alg: signer.alg(),
+            alg,
             now: ctx.now,
             lifetime: settings.tokens.id_token.get(),
         };
-        Some(sign(&*signer, id_token::TYP, &IdTokenClaims::new(&facts).to_bytes())?)
+        let claims = IdTokenClaims::new(&facts).to_bytes();
+        Some(signed(app, realm, alg, id_token::TYP, &claims, ctx.now).await?)
     } else {
         None
     };
+    metrics().issued(grant_type, client.metadata.access_token_format, entitlement.cnf.is_some());
     Ok(Minted {
         access_token,
         id_token,
@@ -131,7 +134,6 @@ pub struct LogoutOrder<'a> {
 /// When there is no key to sign with, or it cannot sign.
 pub async fn logout_token(app: &App, order: &LogoutOrder<'_>) -> Result<String, Error> {
     let alg = id_token_alg(order.realm, order.client);
-    let signer = app.keys.signer(order.realm.id, alg, order.now).await?;
     let claims = LogoutTokenClaims::new(&LogoutTokenFacts {
         issuer: order.issuer,
         client_id: &order.client.client_id,
@@ -140,7 +142,7 @@ pub async fn logout_token(app: &App, order: &LogoutOrder<'_>) -> Result<String, 
         jti: TokenId::from_uuid(app.entropy.uuid("jti", order.now)),
         now: order.now,
     });
-    sign(&*signer, backchannel_logout::TYP, &claims.to_bytes())
+    signed(app, order.realm.id, alg, backchannel_logout::TYP, &claims.to_bytes(), order.now).await
 }
 
 /// The algorithm of this client's ID tokens: its own wish, else the realm's.
@@ -152,12 +154,15 @@ fn id_token_alg(realm: &Realm, client: &Client) -> Algorithm {
 ///
 /// # Errors
 /// When there is no key to sign with, or it cannot sign.
-pub async fn signed(app: &App, ctx: &Ctx, alg: Algorithm, typ: &str, payload: &[u8]) -> Result<String, Error> {
-    let signer = app.keys.signer(ctx.realm.id, alg, ctx.now).await?;
-    sign(&*signer, typ, payload)
-}
-
-fn sign(signer: &dyn Signer, typ: &str, payload: &[u8]) -> Result<String, Error> {
+pub async fn signed(
+    app: &App,
+    realm: RealmId,
+    alg: Algorithm,
+    typ: &str,
+    payload: &[u8],
+    now: Timestamp,
+) -> Result<String, Error> {
+    let signer = app.keys.signer(realm, alg, now).await?;
     let mut token = JwsHeader::encode(signer.alg(), signer.kid(), typ);
     token.push('.');
     URL_SAFE_NO_PAD.encode_string(payload, &mut token);

@@ -88,10 +88,7 @@ impl Attempt<'_> {
         let (outcome, person) = self.decide(&grant).await?;
         let RefreshOutcome::Rotate(entitlement) = outcome else { return Ok(None) };
         match self.rotate(&grant).await? {
-            Rotated::Rotated => {
-                count("ok");
-                self.answer(&grant, &entitlement, &person).await.map(Some)
-            }
+            Rotated::Rotated => self.answer(&grant, &entitlement, &person).await.map(Some),
             Rotated::Lost => Ok(None),
         }
     }
@@ -106,10 +103,7 @@ impl Attempt<'_> {
         let (outcome, person) = self.decide(&grant).await?;
         let entitlement = match outcome {
             RefreshOutcome::Rotate(entitlement) => match self.rotate(&grant).await? {
-                Rotated::Rotated => {
-                    count("ok");
-                    entitlement
-                }
+                Rotated::Rotated => entitlement,
                 Rotated::Lost => return Ok(None),
             },
             RefreshOutcome::Repeat { entitlement, foreign } => {
@@ -160,7 +154,11 @@ impl Attempt<'_> {
             now: self.ctx.now,
             idle: self.limits.idle,
         };
-        Ok(self.app.store.batch().rotate_grant(op).await?)
+        let rotated = self.app.store.batch().rotate_grant(op).await?;
+        if matches!(rotated, Rotated::Rotated) {
+            count("ok");
+        }
+        Ok(rotated)
     }
 
     /// Does what a refusal calls for, and gives the error to answer with.
@@ -193,12 +191,14 @@ impl Attempt<'_> {
     async fn answer(&self, grant: &Grant, entitlement: &Entitlement, person: &Person) -> Result<TokenAnswer, Error> {
         let next = self.token.generation.saturating_add(1);
         let refresh_token = refresh_text::write(self.app, self.ctx, grant.id, next, &self.token.secret);
-        let person = person.user.as_deref();
-        let order = Order { client: self.client, entitlement, grant: Some(grant.id), person };
-        let minted = mint::tokens(self.app, self.ctx, &order).await?;
-        let format = self.client.metadata.access_token_format;
-        metrics().issued(GrantType::RefreshToken, format, entitlement.cnf.is_some());
-        Ok(minted.answer(Some(refresh_token)))
+        let order = Order {
+            client: self.client,
+            entitlement,
+            grant_type: GrantType::RefreshToken,
+            grant: Some(grant.id),
+            person: person.user.as_deref(),
+        };
+        Ok(mint::tokens(self.app, self.ctx, &order).await?.answer(Some(refresh_token)))
     }
 }
 
