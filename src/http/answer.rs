@@ -15,6 +15,7 @@ use crate::http::extract::call::Call;
 use crate::http::page::{FormPostPage, clean_title};
 use crate::http::render::note::Note;
 use crate::http::render::{page, redirect, target};
+use crate::service::session::bind::SignedIn;
 
 /// A code for the client.
 #[must_use]
@@ -22,10 +23,25 @@ pub fn success(call: &Call, request: &AuthorizeRequest, client: &Client, code: &
     established(call, request, client, Answer::Code(code))
 }
 
-/// A refusal once a request was established.
+/// A refusal once a request was established; `signed_in` is who is signed in in this browser.
 #[must_use]
-pub fn refusal(call: &Call, request: &AuthorizeRequest, client: &Client, refusal: &Refusal) -> Response<Body> {
+pub fn refusal(
+    call: &Call,
+    (request, client): (&AuthorizeRequest, &Client),
+    refusal: &Refusal,
+    signed_in: Option<&SignedIn>,
+) -> Response<Body> {
+    if signed_in.is_none() && stays_here(call, client) {
+        return page::not_returned(call, client, refusal);
+    }
     established(call, request, client, Answer::Refused(refusal))
+}
+
+/// Whether the client's errors stay on a page of ours while nobody is signed in (`security-design` rule 31):
+/// otherwise anybody could register an address and have us send people there.
+#[must_use]
+pub fn stays_here(call: &Call, client: &Client) -> bool {
+    client.is_self_registered() && !call.ctx.realm.settings.client_registration.redirect_errors
 }
 
 fn established(call: &Call, request: &AuthorizeRequest, client: &Client, answer: Answer<'_>) -> Response<Body> {

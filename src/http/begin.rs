@@ -43,7 +43,9 @@ pub async fn begin(call: &Call, query: &str) -> Result<Response<Body>, Error> {
             let code = issue::code(&call.app, &call.ctx, facts).await?;
             return Ok(answer::success(call, &flow.request, &client, &code));
         }
-        (Step::Refuse(refusal), _) => return Ok(answer::refusal(call, &flow.request, &client, &refusal)),
+        (Step::Refuse(refusal), _) => {
+            return Ok(answer::refusal(call, (&flow.request, &client), &refusal, signed_in.as_ref()));
+        }
         (Step::Consent { .. }, Some(_)) => "/consent",
         (Step::Password { .. } | Step::Issue { .. } | Step::Consent { .. }, _) => "/login",
     };
@@ -96,6 +98,11 @@ async fn check(call: &Call, query: &str) -> Result<Checked, Error> {
         }
         (Outcome::Page(refusal), _) => Checked::Answered(page::refused_request(call, &refusal, &params)),
         (Outcome::Redirect(error), client) => {
+            if let Some(client) = client.as_ref().filter(|client| answer::stays_here(call, client))
+                && signin::signed_in(call).await?.is_none()
+            {
+                return Ok(Checked::Answered(page::not_returned(call, client, &error.refusal)));
+            }
             let title = client.as_ref().map_or("", |client| client.title()).to_owned();
             let locales: Vec<String> = params.get("ui_locales").unwrap_or("").split(' ').map(str::to_owned).collect();
             Checked::Answered(answer::error(call, &error, &title, &locales))

@@ -25,6 +25,7 @@ pub mod logout;
 pub mod origins;
 pub mod overdue;
 pub mod realm_file;
+pub mod register;
 pub mod replay;
 pub mod revoke;
 pub mod rotate_keys;
@@ -36,6 +37,7 @@ pub mod userinfo;
 
 pub use client_keys::ClientKeys;
 pub use error::{Error, Fault};
+pub use register::used::LastUses;
 
 /// The handles that every use case works with.
 #[derive(Clone)]
@@ -60,4 +62,6 @@ pub struct App {
     pub repeats: Arc<Repeats>,
     /// Clients' own keys.
     pub client_keys: ClientKeys,
+    /// When clients that registered themselves were last used.
+    pub last_uses: LastUses,
 }

@@ -44,6 +44,8 @@ pub struct Metadata {
     introspection_endpoint: String,
     revocation_endpoint: String,
     end_session_endpoint: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    registration_endpoint: Option<String>,
     scopes_supported: Vec<&'static str>,
     response_types_supported: [&'static str; 1],
     response_modes_supported: [&'static str; 2],
@@ -90,6 +92,7 @@ impl Metadata {
             introspection_endpoint: at("/introspect"),
             revocation_endpoint: at("/revoke"),
             end_session_endpoint: at("/logout"),
+            registration_endpoint: realm.settings.client_registration.enabled.then(|| at("/register")),
             scopes_supported: STANDARD.to_vec(),
             response_types_supported: ["code"],
             response_modes_supported: ["query", "form_post"],

@@ -24,9 +24,11 @@ pub mod pkce;
 pub mod redirect_uri;
 pub mod refresh_token_text;
 pub mod refusal;
+pub mod registration;
 pub mod resource;
 pub mod revocation;
 pub mod scope;
+pub mod strict_json;
 pub mod token;
 pub mod token_text;
 

@@ -13,7 +13,7 @@ use super::node::{Entry, Node};
 use super::roles::{objects, required};
 use super::text as check;
 use super::users::{encrypted, secret_ref};
-use crate::model::client::{AuthMethod, ClientMetadata, GrantType};
+use crate::model::client::{ApplicationType, AuthMethod, ClientMetadata, GrantType};
 use crate::model::secret::Secret;
 use crate::protocol::{foreign_jwks, redirect_uri};
 
@@ -22,7 +22,7 @@ const AUTH_METHODS: &[&str] =
 const ALGORITHMS: &[&str] = &["RS256", "PS256", "ES256", "EdDSA"];
 const ASSERTION_ALGORITHMS: &[&str] = &["RS256", "PS256", "ES256", "EdDSA", "HS256"];
 
-const TABLE: &[Field] = &[
+pub(super) const TABLE: &[Field] = &[
     Field::new("client_id", Form::Own),
     Field::new("client_secret", Form::Own),
     Field::new("secret_ref", Form::Own),
@@ -31,6 +31,10 @@ const TABLE: &[Field] = &[
     Field::new("client_name", Form::Text(100)),
     Field::new("client_uri", Form::Checked(check::https)),
     Field::new("logo_uri", Form::Checked(check::https)),
+    Field::new("application_type", Form::Word(&["web", "native"])),
+    Field::new("initiate_login_uri", Form::Checked(secure)),
+    Field::new("software_id", Form::Text(255)),
+    Field::new("software_version", Form::Text(255)),
     Field::new("policy_uri", Form::Checked(check::https)),
     Field::new("tos_uri", Form::Checked(check::https)),
     Field::new("contacts", Form::Each(check::email, 20)),
@@ -43,7 +47,7 @@ const TABLE: &[Field] = &[
     Field::new("token_endpoint_auth_method", Form::Word(AUTH_METHODS)),
     Field::new("token_endpoint_auth_signing_alg", Form::Word(ASSERTION_ALGORITHMS)),
     Field::new("jwks", Form::Json(jwks)),
-    Field::new("jwks_uri", Form::Checked(jwks_uri)),
+    Field::new("jwks_uri", Form::Checked(secure)),
     Field::new("grant_types", Form::Each(grant_type, 10)),
     Field::new("response_types", Form::Each(response_type, 1)),
     Field::new("scope", Form::Checked(check::scope)),
@@ -78,8 +82,9 @@ fn jwks(value: &Value) -> Result<Value, String> {
     Ok(set.to_value())
 }
 
-/// Where keys are fetched: https alone, since whoever answers there can be the client.
-fn jwks_uri(text: &str) -> Result<String, String> {
+/// https alone: whoever answers where keys are fetched can be the client, and whoever hears of a sign-in that
+/// somebody else began can begin his own (OpenID Connect Dynamic Registration 2).
+fn secure(text: &str) -> Result<String, String> {
     if !text.starts_with("https://") || text.contains('#') {
         return Err(format!("{} must begin with https:// and have no fragment", shown(text)));
     }
@@ -187,6 +192,18 @@ fn logout_endpoint(client: &ClientMetadata, public: bool) -> Option<Crossed> {
     })
 }
 
+/// OpenID Connect Dynamic Registration 2: what runs on a device is called back there, and nothing else is.
+fn wrong_kind(kind: ApplicationType, uri: &str) -> Option<Crossed> {
+    let scheme = uri.split(':').next().unwrap_or_default().to_ascii_lowercase();
+    let message = match (kind, scheme.as_str()) {
+        (ApplicationType::Web, "https" | "http") | (ApplicationType::Native, "http") => return None,
+        (ApplicationType::Native, "https") => "has https, which is for application_type web",
+        (ApplicationType::Native, _) => return None,
+        (ApplicationType::Web, _) => "has a scheme of its own, which is for application_type native",
+    };
+    Some(Crossed::new(&["redirect_uris", "application_type"], format!("{} {message}", shown(uri))))
+}
+
 /// What is wrong with a client's fields taken together.
 pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
     let mut list = Vec::new();
@@ -201,6 +218,7 @@ pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
         let fault = redirect_uri::check_post_logout(uri, public).err()?;
         Some(Crossed::new(&["post_logout_redirect_uris"], told(uri, &fault)))
     }));
+    list.extend(client.redirect_uris.iter().filter_map(|uri| wrong_kind(client.application_type?, uri)));
     list.extend(logout_endpoint(client, public));
     if code && client.redirect_uris.is_empty() {
         list.push(Crossed::new(

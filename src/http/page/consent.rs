@@ -92,6 +92,8 @@ pub struct ConsentPage {
     pub chrome: Chrome,
     /// Who asks.
     pub client: ClientHeader,
+    /// The day on which the client registered itself; absent where an operator stands for it.
+    pub unchecked_since: Option<String>,
     /// Who is signed in, as the person knows it.
     pub person: String,
     /// Where the form goes.
@@ -130,6 +132,7 @@ impl ConsentPage {
         let few = |lang| Self {
             chrome: sample::chrome(lang),
             client: sample::client(lang),
+            unchecked_since: None,
             person: sample::username(lang).into(),
             action: "/consent".into(),
             csrf: "csrf-token".into(),
@@ -148,6 +151,7 @@ impl ConsentPage {
             manage_href: Some("/account/apps".into()),
             ..few(lang)
         };
+        let day = || Some("2026-11-03".to_owned());
         vec![
             ("few-en", few(Language::En)),
             ("few-de", few(Language::De)),
@@ -156,6 +160,9 @@ impl ConsentPage {
             ("many-xa", many(Language::Xa)),
             ("many-xb", many(Language::Xb)),
             ("offline-en", Self { offline: true, ..few(Language::En) }),
+            ("unchecked-en", Self { unchecked_since: day(), ..few(Language::En) }),
+            ("unchecked-de", Self { unchecked_since: day(), ..many(Language::De) }),
+            ("unchecked-xa", Self { unchecked_since: day(), ..few(Language::Xa) }),
             ("hostile-en", Self { client: sample::hostile_client(), ..few(Language::En) }),
         ]
     }

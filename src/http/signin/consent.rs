@@ -78,7 +78,7 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
         _ => {
             consent::deny(&call.app, &call.ctx, &pending.client, person).await?;
             let refusal = Refusal::new(OauthCode::AccessDenied, "consent_denied", "the person did not allow it");
-            Ok(answer::refusal(&call, &pending.flow.request, &pending.client, &refusal))
+            Ok(answer::refusal(&call, (&pending.flow.request, &pending.client), &refusal, Some(person)))
         }
     }
 }
@@ -102,7 +102,9 @@ async fn show(
         scopes.iter().map(|scope| ScopeLine::of(chrome.lang, scope)).collect()
     };
     let target = target::csp_source(&request.redirect_uri);
+    let is_unchecked = pending.client.is_self_registered();
     let consent = ConsentPage {
+        unchecked_since: is_unchecked.then(|| pending.client.created_at.to_rfc3339().chars().take(10).collect()),
         client: page::client_header(call, &pending.client).await?,
         person: person.user.user.username.clone(),
         action: call.ctx.site.path("/consent"),

@@ -78,7 +78,7 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
     }
     if field("action") == "cancel" {
         let refusal = Refusal::new(OauthCode::AccessDenied, "login_cancelled", "the person cancelled the sign-in");
-        return Ok(answer::refusal(&call, &pending.flow.request, &pending.client, &refusal));
+        return Ok(answer::refusal(&call, (&pending.flow.request, &pending.client), &refusal, signed_in.as_ref()));
     }
     attempt(&call, &mut pending, signed_in.as_ref(), (username, remember), &form).await
 }

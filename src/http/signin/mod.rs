@@ -175,7 +175,9 @@ pub async fn go(call: &Call, pending: &mut Pending, signed_in: Option<&SignedIn>
             flow::save(&call.app, &call.ctx, pending.browser, pending.handle, &pending.flow).await?;
             Ok(response)
         }
-        (Step::Refuse(refusal), _) => Ok(answer::refusal(call, &pending.flow.request, &pending.client, &refusal)),
+        (Step::Refuse(refusal), _) => {
+            Ok(answer::refusal(call, (&pending.flow.request, &pending.client), &refusal, signed_in))
+        }
         (Step::Consent { .. }, Some(_)) => Ok(redirect::see_other(&address(call, "/consent", pending.handle))),
         (Step::Password { .. } | Step::Issue { .. } | Step::Consent { .. }, _) => {
             Ok(redirect::see_other(&address(call, "/login", pending.handle)))

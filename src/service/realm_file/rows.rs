@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::domain::model::audit::AuditKind;
-use crate::domain::model::client::{AuthMethod, Client};
+use crate::domain::model::client::{AuthMethod, Client, ClientOrigin};
 use crate::domain::model::group::Group;
 use crate::domain::model::ids::{ClientKey, GroupId, ResourceId, RoleId};
 use crate::domain::model::realm::Realm;
@@ -136,6 +136,7 @@ impl<'a> Writer<'a> {
             client_id: wanted.client_id.clone(),
             enabled: wanted.enabled,
             created_at: before.map_or(self.scribe.now, |client| client.created_at),
+            origin: ClientOrigin::Operator,
             metadata: wanted.metadata.clone(),
             secrets: before.map(|client| client.secrets.clone()).unwrap_or_default(),
         };
