@@ -83,6 +83,8 @@ mod realms;
 #[cfg(test)]
 mod refresh;
 #[cfg(test)]
+mod registration;
+#[cfg(test)]
 mod revocation;
 #[cfg(test)]
 mod setup;

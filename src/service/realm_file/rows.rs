@@ -142,6 +142,10 @@ impl<'a> Writer<'a> {
         };
         let kind = if before.is_some() {
             repo::client::update(tx, &row, self.scribe.now).await?;
+            if before.is_some_and(Client::is_self_registered) {
+                // What did not lead anywhere for a stranger may do so for the operator.
+                repo::logo::delete(tx, row.realm, row.key).await?;
+            }
             AuditKind::ClientUpdated
         } else {
             repo::client::insert(tx, &row).await?;
