@@ -59,6 +59,8 @@ mod errors;
 #[cfg(test)]
 mod feed;
 #[cfg(test)]
+mod frontchannel_logout;
+#[cfg(test)]
 mod hosts;
 #[cfg(test)]
 mod introspection;
@@ -84,6 +86,8 @@ mod realms;
 mod refresh;
 #[cfg(test)]
 mod revocation;
+#[cfg(test)]
+mod session_management;
 #[cfg(test)]
 mod setup;
 #[cfg(test)]
