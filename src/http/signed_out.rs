@@ -58,8 +58,13 @@ fn shown(call: &Call, onward: Onward<'_>, mut frames: Vec<Frame>) -> Response<Bo
     for frame in &mut frames {
         frame.title = clean_title(&frame.title);
     }
+    let mut chrome = page::chrome(call, onward.locales);
+    if !frames.is_empty() {
+        // The same page in another language would have nobody left to tell.
+        chrome.languages.clear();
+    }
     let done = SignedOutPage {
-        chrome: page::chrome(call, onward.locales),
+        chrome,
         is_passing: matches!(onward.then, Then::Redirect(_)),
         back: match onward.then {
             Then::Redirect(uri) | Then::Offer(uri) => back(uri),
