@@ -71,6 +71,8 @@ pub enum Purpose {
     Crossing = 17,
     /// Client secrets that sign, at rest.
     SigningSecret = 18,
+    /// The key of a realm's pairwise subs, at rest.
+    PairwiseKey = 19,
 }
 
 struct Derived {

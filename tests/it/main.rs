@@ -91,6 +91,8 @@ mod signin;
 #[cfg(test)]
 mod store;
 #[cfg(test)]
+mod subject;
+#[cfg(test)]
 mod surface;
 #[cfg(test)]
 mod tabs;

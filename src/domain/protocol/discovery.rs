@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::claims::SUPPORTED;
 use super::scope::STANDARD;
-use crate::model::client::{AuthMethod, GrantType};
+use crate::model::client::{AuthMethod, GrantType, SubjectType};
 use crate::model::key::{Algorithm, ClientAlgorithm};
 use crate::model::realm::Realm;
 
@@ -49,7 +49,7 @@ pub struct Metadata {
     response_modes_supported: [&'static str; 2],
     grant_types_supported: Vec<&'static str>,
     acr_values_supported: [&'static str; 1],
-    subject_types_supported: [&'static str; 1],
+    subject_types_supported: Vec<&'static str>,
     id_token_signing_alg_values_supported: Vec<&'static str>,
     userinfo_signing_alg_values_supported: Vec<&'static str>,
     token_endpoint_auth_methods_supported: Vec<&'static str>,
@@ -95,7 +95,7 @@ impl Metadata {
             response_modes_supported: ["query", "form_post"],
             grant_types_supported: GrantType::ALL.iter().map(|grant| grant.as_str()).collect(),
             acr_values_supported: ["aal1"],
-            subject_types_supported: ["public"],
+            subject_types_supported: SubjectType::ALL.iter().map(|subject| subject.as_str()).collect(),
             id_token_signing_alg_values_supported: algorithms.iter().map(|alg| alg.as_str()).collect(),
             userinfo_signing_alg_values_supported: algorithms.iter().map(|alg| alg.as_str()).collect(),
             token_endpoint_auth_methods_supported: methods(&AuthMethod::ALL),
@@ -160,7 +160,7 @@ mod tests {
             ("response_types_supported", json!(["code"])),
             ("response_modes_supported", json!(["query", "form_post"])),
             ("grant_types_supported", json!(["authorization_code", "refresh_token", "client_credentials"])),
-            ("subject_types_supported", json!(["public"])),
+            ("subject_types_supported", json!(["public", "pairwise"])),
             ("id_token_signing_alg_values_supported", json!(["RS256", "EdDSA"])),
             ("code_challenge_methods_supported", json!(["S256"])),
             ("acr_values_supported", json!(["aal1"])),

@@ -27,6 +27,7 @@ pub mod refusal;
 pub mod resource;
 pub mod revocation;
 pub mod scope;
+pub mod subject;
 pub mod token;
 pub mod token_text;
 

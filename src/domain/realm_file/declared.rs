@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::model::power::Power;
 use crate::model::secret::{Secret, SecretHash};
+use crate::protocol::subject::PairwiseKey;
 
 /// A realm as declared in one document of a file.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +33,8 @@ pub struct DeclaredRealm {
     pub clients: Option<Vec<DeclaredClient>>,
     /// `resources:`.
     pub resources: Option<Vec<DeclaredResource>>,
+    /// `pairwise_key_encrypted`, with its line.
+    pub pairwise_key: Option<(usize, DeclaredPairwiseKey)>,
 }
 
 /// Declared values that lie over stored ones: what is absent keeps the stored value, `null` takes the
@@ -223,6 +226,15 @@ pub enum DeclaredClientSecret {
     Encrypted(String),
     /// The stored hash, opened by the command line.
     Hash(SecretHash),
+}
+
+/// The key of a realm's pairwise subs as declared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DeclaredPairwiseKey {
+    /// As `export --with-secrets` wrote it.
+    Encrypted(String),
+    /// Opened by the command line.
+    Value(PairwiseKey),
 }
 
 /// Where the command line finds a secret (`security-design` rule 28).

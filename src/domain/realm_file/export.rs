@@ -12,6 +12,7 @@ use super::write::Out;
 use crate::model::client::{Client, ClientMetadata, ClientSecret};
 use crate::model::realm::RealmSettings;
 use crate::model::user::StandardClaims;
+use crate::protocol::subject::PairwiseKey;
 
 /// Encrypts what `export --with-secrets` adds.
 pub trait ExportedSecrets {
@@ -19,6 +20,8 @@ pub trait ExportedSecrets {
     fn password(&self, user: &StoredUser, phc: &str) -> String;
     /// A client's newest live secret, as `dwx1:…`.
     fn client_secret(&self, client: &Client, secret: &ClientSecret) -> String;
+    /// The key of the realm's pairwise subs, as `dwx1:…`.
+    fn pairwise_key(&self, key: &PairwiseKey) -> String;
 }
 
 /// Client fields that are written even where they equal the default: what a client is.
@@ -36,6 +39,9 @@ pub fn export(stored: &StoredRealm, secrets: Option<&dyn ExportedSecrets>) -> St
     }
     optional(&mut top, "issuer", realm.issuer.as_ref());
     section(&mut top, "settings", differing(&realm.settings, &RealmSettings::default(), &[]));
+    if let (Some(secrets), Some(key)) = (secrets, &stored.pairwise_key) {
+        top.push(("pairwise_key_encrypted".to_owned(), Out::Text(secrets.pairwise_key(key))));
+    }
     list(&mut top, "roles", roles(stored, &names));
     list(&mut top, "groups", groups(stored, &names));
     list(&mut top, "resources", resources(stored));

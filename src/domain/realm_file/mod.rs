@@ -29,8 +29,8 @@ mod write;
 mod tests;
 
 pub use declared::{
-    DeclaredClient, DeclaredClientSecret, DeclaredGroup, DeclaredPassword, DeclaredRealm, DeclaredResource,
-    DeclaredRole, DeclaredUser, RoleRef, Said, SecretRef,
+    DeclaredClient, DeclaredClientSecret, DeclaredGroup, DeclaredPairwiseKey, DeclaredPassword, DeclaredRealm,
+    DeclaredResource, DeclaredRole, DeclaredUser, RoleRef, Said, SecretRef,
 };
 pub use export::{ExportedSecrets, export};
 pub use fault::Fault;

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use url::Url;
 
-use super::declared::DeclaredRealm;
+use super::declared::{DeclaredPairwiseKey, DeclaredRealm};
 use super::fault::{Fault, Faults};
-use super::fields::{Field, Form, entries, line_of_text, overlay};
+use super::fields::{Field, Form, entries, line_of_text, overlay, text};
 use super::node::{Entry, Kind, Node, Unreadable, read};
 use super::roles::required;
 use super::text::{is_loopback, realm_name};
+use super::users::encrypted;
 use super::{MAX_FILE_BYTES, clients, groups, resources, roles, settings, users};
 use crate::model::realm::{MAIN_REALM, RealmSettings};
 
@@ -19,6 +20,7 @@ const TABLE: &[Field] = &[
     Field::new("enabled", Form::Bool),
     Field::new("issuer", Form::Checked(issuer)),
     Field::new("settings", Form::Own),
+    Field::new("pairwise_key_encrypted", Form::Own),
     Field::new("roles", Form::Own),
     Field::new("groups", Form::Own),
     Field::new("users", Form::Own),
@@ -113,6 +115,10 @@ fn document(file: &str, node: &Node, faults: &mut Faults) -> Option<DeclaredReal
     if let Some(entry) = found.get("settings") {
         declared_settings(entry, &mut realm, faults);
     }
+    realm.pairwise_key = found.get("pairwise_key_encrypted").and_then(|entry| {
+        let text = text(&entry.value, encrypted, "pairwise_key_encrypted", faults)?;
+        Some((entry.line, DeclaredPairwiseKey::Encrypted(text)))
+    });
     let name = realm.name.clone();
     realm.roles = section("roles", &found, &name, faults, roles::read);
     realm.groups = section("groups", &found, &name, faults, groups::read);

@@ -32,7 +32,7 @@ pub async fn check(app: &App, ctx: &Ctx, params: &Params) -> Result<(Outcome, Op
             Some(claims)
                 if client.as_ref().is_some_and(|client| Some(client.client_id.as_str()) == claims.client_id()) =>
             {
-                HintFact::Subject { sub: claims.sub }
+                HintFact::Subject { sub: claims.sub, sid: claims.sid }
             }
             _ => HintFact::Invalid,
         },

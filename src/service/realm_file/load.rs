@@ -30,6 +30,8 @@ async fn frame(source: &impl Source, realm: Realm) -> Result<StoredRealm, Error>
     }
     Ok(StoredRealm {
         realm: Some(realm),
+        // Sealed: opened by who plans or exports.
+        pairwise_key: None,
         roles: repo::role::list(source, id).await?,
         groups: repo::group::list(source, id).await?,
         users: Vec::new(),

@@ -21,6 +21,7 @@ pub(crate) fn realm() -> Realm {
         enabled: true,
         issuer: None,
         restore_epoch: 0,
+        pairwise_key: None,
         settings: RealmSettings::default(),
     }
 }

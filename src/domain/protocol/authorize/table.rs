@@ -8,6 +8,7 @@ use super::{
     response_type, scope, state,
 };
 use crate::model::client::Client;
+use crate::model::ids::SessionId;
 use crate::model::realm::Realm;
 use crate::model::resource::Resource;
 use crate::protocol::params::Params;
@@ -35,8 +36,10 @@ pub enum HintFact {
     Invalid,
     /// Ours, for this client; expired ones count too.
     Subject {
-        /// Whom it names.
+        /// Whom it names, as this client knows her.
         sub: String,
+        /// The session it was made in.
+        sid: Option<SessionId>,
     },
 }
 
@@ -142,6 +145,7 @@ fn blank(client: &Client, redirect_uri: &str) -> AuthorizeRequest {
         ui_locales: Vec::new(),
         login_hint: None,
         hint_sub: None,
+        hint_sid: None,
         acr_values: Vec::new(),
         code_challenge: None,
         resources: Vec::new(),

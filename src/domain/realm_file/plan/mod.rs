@@ -9,6 +9,7 @@ mod delete;
 mod known;
 mod realm;
 mod resource;
+mod subject;
 mod user;
 
 use std::fmt;
@@ -22,6 +23,7 @@ use crate::model::power::Power;
 use crate::model::realm::RealmSettings;
 use crate::model::secret::{Secret, SecretHash};
 use crate::model::user::StandardClaims;
+use crate::protocol::subject::PairwiseKey;
 use known::Known;
 
 /// How to plan.
@@ -46,6 +48,8 @@ pub struct Plan {
     pub realm: String,
     /// The acts, in order.
     pub acts: Vec<Act>,
+    /// What may be done and is probably not meant.
+    pub warnings: Vec<Fault>,
 }
 
 /// One act on one object.
@@ -169,6 +173,8 @@ pub struct WantedRealm {
     pub issuer: Option<String>,
     /// Everything that can be set.
     pub settings: RealmSettings,
+    /// The key of its pairwise subs, where it had none.
+    pub pairwise_key: Option<PairwiseKey>,
 }
 
 /// A role as it shall be.
@@ -290,14 +296,20 @@ pub fn plan(stored: &StoredRealm, declared: &DeclaredRealm, options: Options<'_>
     let mut faults = Faults::new(&declared.file);
     let known = Known::of(stored, declared, options, &mut faults);
     let mut acts = Vec::new();
+    let mut warnings = Faults::new(&declared.file);
     realm::plan(stored, declared, &mut acts, &mut faults);
     resource::plan(stored, declared, &known, &mut acts, &mut faults);
     client::plan(stored, declared, &known, &mut acts, &mut faults);
+    subject::warn(stored, &acts, declared, &mut warnings);
     access::plan_roles(stored, declared, &known, &mut acts, &mut faults);
     access::plan_groups(stored, declared, &known, &mut acts, &mut faults);
     user::plan(stored, declared, &known, &mut acts, &mut faults);
     if options.prune {
         delete::plan(stored, declared, &known, &mut acts);
     }
-    if faults.is_empty() { Ok(Plan { realm: declared.name.clone(), acts }) } else { Err(faults.into_list()) }
+    if faults.is_empty() {
+        Ok(Plan { realm: declared.name.clone(), acts, warnings: warnings.into_list() })
+    } else {
+        Err(faults.into_list())
+    }
 }

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::model::client::{Client, ClientMetadata, ClientSecret};
 use crate::model::secret::{Secret, SecretHash};
+use crate::protocol::subject::PairwiseKey;
 use toy::Toy;
 
 const EXAMPLE: &str = r#"
@@ -100,6 +101,9 @@ impl ExportedSecrets for Shown {
     }
     fn client_secret(&self, _client: &Client, _secret: &ClientSecret) -> String {
         "dwx1:client".to_owned()
+    }
+    fn pairwise_key(&self, _key: &PairwiseKey) -> String {
+        "dwx1:pairwise".to_owned()
     }
 }
 

@@ -85,6 +85,9 @@ impl Toy {
         let at = Timestamp::from_secs(1);
         match change {
             Change::PutRealm(wanted) => {
+                if let Some(key) = &wanted.pairwise_key {
+                    self.stored.pairwise_key = Some(key.clone());
+                }
                 self.stored.realm = Some(Realm {
                     id: realm,
                     name: wanted.name.clone(),
@@ -92,6 +95,7 @@ impl Toy {
                     enabled: wanted.enabled,
                     issuer: wanted.issuer.clone(),
                     restore_epoch: 0,
+                    pairwise_key: None,
                     settings: wanted.settings.clone(),
                 });
             }
