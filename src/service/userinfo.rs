@@ -5,7 +5,8 @@ use crate::context::Ctx;
 use crate::domain::protocol::access_token;
 use crate::domain::protocol::claims::{ClaimFacts, SignedUserinfo, UserinfoClaims};
 use crate::domain::protocol::refusal::OauthCode;
-use crate::service::token::{inspect, mint};
+use crate::service::token::inspect;
+use crate::service::token::mint::{self, Unsigned};
 use crate::service::{App, Error};
 
 /// An answer in the form that the client registered.
@@ -38,5 +39,6 @@ pub async fn answer(app: &App, ctx: &Ctx, token: &str) -> Result<Userinfo, Error
         return Ok(Userinfo::Plain(claims.to_bytes()));
     };
     let signed = SignedUserinfo { iss: &ctx.site.issuer, aud: &live.client.client_id, claims };
-    Ok(Userinfo::Signed(mint::signed(app, ctx.realm.id, alg, SignedUserinfo::TYP, &signed.to_bytes(), ctx.now).await?))
+    let token = Unsigned { alg, typ: SignedUserinfo::TYP, payload: &signed.to_bytes() };
+    Ok(Userinfo::Signed(mint::signed(app, ctx.realm.id, token, ctx.now).await?))
 }

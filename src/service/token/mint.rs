@@ -83,8 +83,9 @@ pub async fn tokens(app: &App, ctx: &Ctx, order: &Order<'_>) -> Result<Minted, E
     };
     let access_token = match client.metadata.access_token_format {
         AccessTokenFormat::Jwt => {
-            let claims = AccessTokenClaims::new(&facts).to_bytes();
-            signed(app, realm, settings.keys.access_token_alg, access_token::TYP, &claims, ctx.now).await?
+            let payload = &AccessTokenClaims::new(&facts).to_bytes();
+            let token = Unsigned { alg: settings.keys.access_token_alg, typ: access_token::TYP, payload };
+            signed(app, realm, token, ctx.now).await?
         }
         AccessTokenFormat::Opaque => {
             let payload = OpaquePayload::new(&facts).to_bytes();
@@ -103,8 +104,8 @@ pub async fn tokens(app: &App, ctx: &Ctx, order: &Order<'_>) -> Result<Minted, E
             now: ctx.now,
             lifetime: settings.tokens.id_token.get(),
         };
-        let claims = IdTokenClaims::new(&facts).to_bytes();
-        Some(signed(app, realm, alg, id_token::TYP, &claims, ctx.now).await?)
+        let payload = &IdTokenClaims::new(&facts).to_bytes();
+        Some(signed(app, realm, Unsigned { alg, typ: id_token::TYP, payload }, ctx.now).await?)
     } else {
         None
     };
@@ -158,7 +159,8 @@ pub async fn logout_token(app: &App, order: &LogoutOrder<'_>) -> Result<String, 
         jti: TokenId::from_uuid(app.entropy.uuid("jti", order.now)),
         now: order.now,
     });
-    signed(app, order.realm.id, alg, backchannel_logout::TYP, &claims.to_bytes(), order.now).await
+    let token = Unsigned { alg, typ: backchannel_logout::TYP, payload: &claims.to_bytes() };
+    signed(app, order.realm.id, token, order.now).await
 }
 
 /// The algorithm of this client's ID tokens: its own wish, else the realm's.
@@ -166,24 +168,27 @@ fn id_token_alg(realm: &Realm, client: &Client) -> Algorithm {
     client.metadata.id_token_signed_response_alg.unwrap_or(realm.settings.keys.id_token_alg)
 }
 
-/// Signs a payload that is decided elsewhere with the realm's key for `alg`.
+/// What is signed.
+pub struct Unsigned<'a> {
+    /// With the realm's key for this algorithm.
+    pub alg: Algorithm,
+    /// The header's `typ`.
+    pub typ: &'a str,
+    /// The claims, decided elsewhere.
+    pub payload: &'a [u8],
+}
+
+/// Signs with a key of the realm.
 ///
 /// # Errors
 /// When there is no key to sign with, or it cannot sign.
-pub async fn signed(
-    app: &App,
-    realm: RealmId,
-    alg: Algorithm,
-    typ: &str,
-    payload: &[u8],
-    now: Timestamp,
-) -> Result<String, Error> {
-    let signer = app.keys.signer(realm, alg, now).await?;
-    let mut token = JwsHeader::encode(signer.alg(), signer.kid(), typ);
-    token.push('.');
-    URL_SAFE_NO_PAD.encode_string(payload, &mut token);
-    let signature = signer.sign(token.as_bytes())?;
-    token.push('.');
-    URL_SAFE_NO_PAD.encode_string(signature, &mut token);
-    Ok(token)
+pub async fn signed(app: &App, realm: RealmId, token: Unsigned<'_>, now: Timestamp) -> Result<String, Error> {
+    let signer = app.keys.signer(realm, token.alg, now).await?;
+    let mut text = JwsHeader::encode(signer.alg(), signer.kid(), token.typ);
+    text.push('.');
+    URL_SAFE_NO_PAD.encode_string(token.payload, &mut text);
+    let signature = signer.sign(text.as_bytes())?;
+    text.push('.');
+    URL_SAFE_NO_PAD.encode_string(signature, &mut text);
+    Ok(text)
 }
