@@ -85,6 +85,8 @@ mod refresh;
 #[cfg(test)]
 mod revocation;
 #[cfg(test)]
+mod scopes;
+#[cfg(test)]
 mod setup;
 #[cfg(test)]
 mod signin;

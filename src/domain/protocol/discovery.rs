@@ -10,6 +10,7 @@ use super::scope::STANDARD;
 use crate::model::client::{AuthMethod, GrantType, SubjectType};
 use crate::model::key::{Algorithm, ClientAlgorithm};
 use crate::model::realm::Realm;
+use crate::model::scope::Scope;
 
 /// The address of a realm's OpenID Connect metadata.
 #[must_use]
@@ -44,7 +45,7 @@ pub struct Metadata {
     introspection_endpoint: String,
     revocation_endpoint: String,
     end_session_endpoint: String,
-    scopes_supported: Vec<&'static str>,
+    scopes_supported: Vec<String>,
     response_types_supported: [&'static str; 1],
     response_modes_supported: [&'static str; 2],
     grant_types_supported: Vec<&'static str>,
@@ -73,9 +74,9 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// The document of a realm whose keys sign with `algorithms`.
+    /// The document of a realm whose keys sign with `algorithms`, with the scopes of its own that it lists.
     #[must_use]
-    pub fn new(issuer: &str, realm: &Realm, algorithms: &[Algorithm]) -> Self {
+    pub fn new(issuer: &str, realm: &Realm, algorithms: &[Algorithm], scopes: &[Scope]) -> Self {
         let at = |path: &str| format!("{}{path}", bare(issuer));
         let methods = |all: &[AuthMethod]| all.iter().map(|method| method.as_str()).collect::<Vec<_>>();
         let assertions = || ClientAlgorithm::ALL.iter().map(|alg| alg.as_str()).collect::<Vec<_>>();
@@ -90,7 +91,11 @@ impl Metadata {
             introspection_endpoint: at("/introspect"),
             revocation_endpoint: at("/revoke"),
             end_session_endpoint: at("/logout"),
-            scopes_supported: STANDARD.to_vec(),
+            scopes_supported: STANDARD
+                .into_iter()
+                .chain(scopes.iter().filter(|scope| scope.terms.listed).map(|scope| scope.name.as_str()))
+                .map(str::to_owned)
+                .collect(),
             response_types_supported: ["code"],
             response_modes_supported: ["query", "form_post"],
             grant_types_supported: GrantType::ALL.iter().map(|grant| grant.as_str()).collect(),
@@ -134,8 +139,26 @@ mod tests {
     use super::*;
 
     fn document(issuer: &str) -> Value {
-        let metadata = Metadata::new(issuer, &sample::realm(), &[Algorithm::RS256, Algorithm::EdDSA]);
+        document_with(issuer, &[])
+    }
+
+    fn document_with(issuer: &str, scopes: &[Scope]) -> Value {
+        let metadata = Metadata::new(issuer, &sample::realm(), &[Algorithm::RS256, Algorithm::EdDSA], scopes);
         serde_json::from_slice(&metadata.to_bytes()).unwrap()
+    }
+
+    #[test]
+    fn the_realms_own_scopes_are_listed_unless_it_says_no() {
+        let own = |name: &str, listed: bool| Scope {
+            realm: sample::REALM,
+            id: crate::model::ids::ScopeId::from_bytes([1; 16]),
+            name: name.to_owned(),
+            terms: crate::model::scope::ScopeTerms { listed, ..Default::default() },
+        };
+        let document = document_with(sample::ISSUER, &[own("orders:read", true), own("inner", false)]);
+        let listed: Vec<&str> =
+            document["scopes_supported"].as_array().unwrap().iter().map(|scope| scope.as_str().unwrap()).collect();
+        assert_eq!(listed, [&STANDARD[..], &["orders:read"]].concat());
     }
 
     #[test]

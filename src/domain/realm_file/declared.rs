@@ -33,6 +33,8 @@ pub struct DeclaredRealm {
     pub clients: Option<Vec<DeclaredClient>>,
     /// `resources:`.
     pub resources: Option<Vec<DeclaredResource>>,
+    /// `scopes:`.
+    pub scopes: Option<Vec<DeclaredScope>>,
     /// `pairwise_key_encrypted`, with its line.
     pub pairwise_key: Option<(usize, DeclaredPairwiseKey)>,
 }
@@ -253,6 +255,17 @@ impl std::fmt::Display for SecretRef {
             Self::File(path) => write!(f, "file:{path}"),
         }
     }
+}
+
+/// A scope of the realm's own as declared.
+#[derive(Debug, Clone)]
+pub struct DeclaredScope {
+    /// Its line.
+    pub line: usize,
+    /// Its natural key.
+    pub name: String,
+    /// `consent`, `description`, `listed`.
+    pub fields: Overlay,
 }
 
 /// A protected resource as declared.

@@ -11,6 +11,7 @@ use super::stored::{Names, StoredRealm, StoredUser};
 use super::write::Out;
 use crate::model::client::{Client, ClientMetadata, ClientSecret};
 use crate::model::realm::RealmSettings;
+use crate::model::scope::ScopeTerms;
 use crate::model::user::StandardClaims;
 use crate::protocol::subject::PairwiseKey;
 
@@ -45,6 +46,7 @@ pub fn export(stored: &StoredRealm, secrets: Option<&dyn ExportedSecrets>) -> St
     list(&mut top, "roles", roles(stored, &names));
     list(&mut top, "groups", groups(stored, &names));
     list(&mut top, "resources", resources(stored));
+    list(&mut top, "scopes", scopes(stored));
     list(&mut top, "clients", clients(stored, secrets));
     list(&mut top, "users", users(stored, &names, secrets));
     let mut text = String::new();
@@ -158,6 +160,16 @@ fn resources(stored: &StoredRealm) -> BTreeMap<String, Fields> {
         texts(&mut fields, "scopes", resource.scopes.clone());
         texts(&mut fields, "introspection_clients", resource.introspection_clients.clone());
         items.insert(resource.identifier.clone(), fields);
+    }
+    items
+}
+
+fn scopes(stored: &StoredRealm) -> BTreeMap<String, Fields> {
+    let mut items = BTreeMap::new();
+    for scope in &stored.scopes {
+        let mut fields = vec![("name".to_owned(), Out::Text(scope.name.clone()))];
+        fields.extend(differing(&scope.terms, &ScopeTerms::default(), &[]));
+        items.insert(scope.name.clone(), fields);
     }
     items
 }

@@ -11,7 +11,7 @@ use super::node::{Entry, Kind, Node, Unreadable, read};
 use super::roles::required;
 use super::text::{is_loopback, realm_name};
 use super::users::encrypted;
-use super::{MAX_FILE_BYTES, clients, groups, resources, roles, settings, users};
+use super::{MAX_FILE_BYTES, clients, groups, resources, roles, scopes, settings, users};
 use crate::model::realm::{MAIN_REALM, RealmSettings};
 
 const TABLE: &[Field] = &[
@@ -26,6 +26,7 @@ const TABLE: &[Field] = &[
     Field::new("users", Form::Own),
     Field::new("clients", Form::Own),
     Field::new("resources", Form::Own),
+    Field::new("scopes", Form::Own),
     Field::new("identity_providers", Form::Not("external identity providers are not built yet; leave the field out")),
 ];
 
@@ -125,6 +126,7 @@ fn document(file: &str, node: &Node, faults: &mut Faults) -> Option<DeclaredReal
     realm.users = section("users", &found, &name, faults, users::read);
     realm.clients = section("clients", &found, &name, faults, clients::read);
     realm.resources = section("resources", &found, &name, faults, resources::read);
+    realm.scopes = section("scopes", &found, &name, faults, scopes::read);
     Some(realm)
 }
 

@@ -10,6 +10,7 @@ use crate::model::power::Power;
 use crate::model::realm::Realm;
 use crate::model::resource::Resource;
 use crate::model::role::Role;
+use crate::model::scope::Scope;
 use crate::model::user::User;
 use crate::protocol::subject::PairwiseKey;
 
@@ -30,6 +31,8 @@ pub struct StoredRealm {
     pub clients: Vec<Client>,
     /// All its resources.
     pub resources: Vec<Resource>,
+    /// All scopes of its own.
+    pub scopes: Vec<Scope>,
 }
 
 /// A user with what stands in other tables.

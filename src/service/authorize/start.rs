@@ -27,6 +27,7 @@ pub async fn check(app: &App, ctx: &Ctx, params: &Params) -> Result<(Outcome, Op
         _ => None,
     };
     let resources = models.resources(ctx.realm.id).await?;
+    let scopes = models.scopes(ctx.realm.id).await?;
     let id_token_hint = match params.one("id_token_hint") {
         Ok(Some(token)) => match hint::read(app, ctx, token).await? {
             Some(claims)
@@ -38,7 +39,8 @@ pub async fn check(app: &App, ctx: &Ctx, params: &Params) -> Result<(Outcome, Op
         },
         _ => HintFact::Absent,
     };
-    let facts = Facts { realm: &ctx.realm, client: client.as_deref(), resources: &resources, id_token_hint };
+    let facts =
+        Facts { realm: &ctx.realm, client: client.as_deref(), resources: &resources, scopes: &scopes, id_token_hint };
     let outcome = table::check(params, &facts);
     if let (Outcome::Request(request), Some(client)) = (&outcome, &client) {
         repeats::notice(app, ctx, client, request).await?;

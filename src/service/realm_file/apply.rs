@@ -129,6 +129,7 @@ async fn write(app: &App, tx: &mut Tx, planned: &Planned, prepared: &mut Prepare
     for act in &planned.plan.acts {
         match &act.change {
             Change::PutResource(wanted) => writer.put_resource(tx, wanted).await?,
+            Change::PutScope(wanted) => writer.put_scope(tx, wanted).await?,
             // Written before: everything else hangs on the realm, and roles may belong to clients.
             Change::PutRealm(_) | Change::PutClient(_) => {}
             Change::PutRole(wanted) => writer.put_role(tx, wanted).await?,
@@ -142,6 +143,7 @@ async fn write(app: &App, tx: &mut Tx, planned: &Planned, prepared: &mut Prepare
             Change::DeleteRole(id) => repo::role::delete(tx, realm.id, *id).await?,
             Change::DeleteClient(key) => writer.delete_client(tx, *key).await?,
             Change::DeleteResource(id) => repo::resource::delete(tx, realm.id, *id).await?,
+            Change::DeleteScope(id) => repo::scope::delete(tx, realm.id, *id).await?,
         }
     }
     Ok(())

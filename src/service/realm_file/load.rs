@@ -37,6 +37,7 @@ async fn frame(source: &impl Source, realm: Realm) -> Result<StoredRealm, Error>
         users: Vec::new(),
         clients,
         resources: repo::resource::list(source, id).await?,
+        scopes: repo::scope::list(source, id).await?,
     })
 }
 

@@ -31,7 +31,10 @@ mod tests {
     fn a_hint_names_a_subject_and_garbage_is_refused() {
         let (realm, client) = (example::realm(), example::client());
         let outcome = |id_token_hint| {
-            check(&example::with(&[]), &Facts { realm: &realm, client: Some(&client), resources: &[], id_token_hint })
+            check(
+                &example::with(&[]),
+                &Facts { realm: &realm, client: Some(&client), resources: &[], scopes: &[], id_token_hint },
+            )
         };
         let Outcome::Request(request) = outcome(HintFact::Subject { sub: "alice".to_owned(), sid: None }) else {
             panic!("refused")

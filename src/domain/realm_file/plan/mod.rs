@@ -9,6 +9,7 @@ mod delete;
 mod known;
 mod realm;
 mod resource;
+mod scope;
 mod subject;
 mod user;
 
@@ -18,9 +19,10 @@ use super::declared::{DeclaredRealm, RoleRef};
 use super::fault::{Fault, Faults};
 use super::stored::StoredRealm;
 use crate::model::client::{Client, ClientMetadata};
-use crate::model::ids::{ClientKey, GroupId, ResourceId, RoleId, UserId};
+use crate::model::ids::{ClientKey, GroupId, ResourceId, RoleId, ScopeId, UserId};
 use crate::model::power::Power;
 use crate::model::realm::RealmSettings;
+use crate::model::scope::ScopeTerms;
 use crate::model::secret::{Secret, SecretHash};
 use crate::model::user::StandardClaims;
 use crate::protocol::subject::PairwiseKey;
@@ -105,6 +107,8 @@ pub enum Object {
     Client,
     /// A resource.
     Resource,
+    /// A scope of the realm's own.
+    Scope,
 }
 
 impl Object {
@@ -118,6 +122,7 @@ impl Object {
             Self::User => "user",
             Self::Client => "client",
             Self::Resource => "resource",
+            Self::Scope => "scope",
         }
     }
 }
@@ -140,6 +145,8 @@ pub enum Change {
     PutRealm(Box<WantedRealm>),
     /// Create or update a resource.
     PutResource(WantedResource),
+    /// Create or update a scope.
+    PutScope(WantedScope),
     /// Create or update a client.
     PutClient(Box<WantedClient>),
     /// Create or update a role.
@@ -158,6 +165,8 @@ pub enum Change {
     DeleteClient(ClientKey),
     /// Delete a resource.
     DeleteResource(ResourceId),
+    /// Delete a scope.
+    DeleteScope(ScopeId),
 }
 
 /// A realm as it shall be.
@@ -275,6 +284,17 @@ pub enum SecretChange {
     Hash(SecretHash),
 }
 
+/// A scope as it shall be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WantedScope {
+    /// The stored row, when there is one.
+    pub id: Option<ScopeId>,
+    /// Its name.
+    pub name: String,
+    /// What is said of it.
+    pub terms: ScopeTerms,
+}
+
 /// A resource as it shall be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WantedResource {
@@ -299,8 +319,10 @@ pub fn plan(stored: &StoredRealm, declared: &DeclaredRealm, options: Options<'_>
     let mut warnings = Faults::new(&declared.file);
     realm::plan(stored, declared, &mut acts, &mut faults);
     resource::plan(stored, declared, &known, &mut acts, &mut faults);
+    scope::plan(stored, declared, &mut acts, &mut faults);
     client::plan(stored, declared, &known, &mut acts, &mut faults);
     subject::warn(stored, &acts, declared, &mut warnings);
+    scope::warn(stored, declared, options, &mut warnings);
     access::plan_roles(stored, declared, &known, &mut acts, &mut faults);
     access::plan_groups(stored, declared, &known, &mut acts, &mut faults);
     user::plan(stored, declared, &known, &mut acts, &mut faults);

@@ -1,5 +1,6 @@
 //! Tests over the whole room: what a person writes, what she is told, what is planned.
 
+mod scopes;
 mod signing;
 mod toy;
 
