@@ -15,26 +15,33 @@ use crate::http::extract::call::Call;
 use crate::http::page::{FormPostPage, clean_title};
 use crate::http::render::note::Note;
 use crate::http::render::{page, redirect, target};
-use crate::service::session::bind::SignedIn;
+use crate::http::session_state::{self, Seen};
+use crate::http::signin::set_cookie;
+
+/// The request that is answered.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// As checked.
+    pub request: &'a AuthorizeRequest,
+    /// Whose it is.
+    pub client: &'a Client,
+    /// Who is signed in by now.
+    pub seen: Seen<'a>,
+}
 
 /// A code for the client.
 #[must_use]
-pub fn success(call: &Call, request: &AuthorizeRequest, client: &Client, code: &str) -> Response<Body> {
-    established(call, request, client, Answer::Code(code))
+pub fn success(call: &Call, asked: Asked<'_>, code: &str) -> Response<Body> {
+    established(call, asked, Answer::Code(code))
 }
 
-/// A refusal once a request was established; `signed_in` is who is signed in in this browser.
+/// A refusal once a request was established.
 #[must_use]
-pub fn refusal(
-    call: &Call,
-    (request, client): (&AuthorizeRequest, &Client),
-    refusal: &Refusal,
-    signed_in: Option<&SignedIn>,
-) -> Response<Body> {
-    if signed_in.is_none() && stays_here(call, client) {
-        return page::not_returned(call, client, refusal);
+pub fn refusal(call: &Call, asked: Asked<'_>, refusal: &Refusal) -> Response<Body> {
+    if asked.seen.is_nobody() && stays_here(call, asked.client) {
+        return page::not_returned(call, asked.client, refusal);
     }
-    established(call, request, client, Answer::Refused(refusal))
+    established(call, asked, Answer::Refused(refusal))
 }
 
 /// Whether the client's errors stay on a page of ours while nobody is signed in (`security-design` rule 31):
@@ -44,8 +51,11 @@ pub fn stays_here(call: &Call, client: &Client) -> bool {
     client.is_self_registered() && !call.ctx.realm.settings.client_registration.redirect_errors
 }
 
-fn established(call: &Call, request: &AuthorizeRequest, client: &Client, answer: Answer<'_>) -> Response<Body> {
+fn established(call: &Call, asked: Asked<'_>, answer: Answer<'_>) -> Response<Body> {
+    let Asked { request, client, seen } = asked;
     let to = To {
+        client: Some(client),
+        seen,
         uri: &request.redirect_uri,
         mode: request.response_mode,
         state: request.state.as_deref(),
@@ -55,30 +65,41 @@ fn established(call: &Call, request: &AuthorizeRequest, client: &Client, answer:
         Answer::Code(_) => None,
         Answer::Refused(refusal) => Some(refusal.reason),
     };
-    let mut response = send(call, &to, client.title(), answer);
+    let mut response = send(call, &to, answer);
     response.extensions_mut().insert(Note { client: Some(client.client_id.clone()), reason });
     response
 }
 
 /// A refusal by the table of checks; `locales` are the languages that the request wished for.
 #[must_use]
-pub fn error(call: &Call, error: &ErrorRedirect, title: &str, locales: &[String]) -> Response<Body> {
-    let to = To { uri: &error.redirect_uri, mode: error.response_mode, state: error.state.as_deref(), locales };
-    let mut response = send(call, &to, title, Answer::Refused(&error.refusal));
+pub fn error(call: &Call, error: &ErrorRedirect, client: Option<&Client>, locales: &[String]) -> Response<Body> {
+    let to = To {
+        client,
+        seen: Seen::Unseen,
+        uri: &error.redirect_uri,
+        mode: error.response_mode,
+        state: error.state.as_deref(),
+        locales,
+    };
+    let mut response = send(call, &to, Answer::Refused(&error.refusal));
     response.extensions_mut().insert(Note { client: None, reason: Some(error.refusal.reason) });
     response
 }
 
 struct To<'a> {
+    client: Option<&'a Client>,
+    seen: Seen<'a>,
     uri: &'a str,
     mode: ResponseMode,
     state: Option<&'a str>,
     locales: &'a [String],
 }
 
-fn send(call: &Call, to: &To<'_>, title: &str, answer: Answer<'_>) -> Response<Body> {
-    let fields = parameters(answer, to.state, &call.ctx.site.issuer);
-    match to.mode {
+fn send(call: &Call, to: &To<'_>, answer: Answer<'_>) -> Response<Body> {
+    let told = to.client.and_then(|client| session_state::tell(call, to.seen, &client.client_id, to.uri));
+    let (session_state, cookie) = told.map_or((None, None), |told| (Some(told.session_state), told.cookie));
+    let fields = parameters(answer, to.state, &call.ctx.site.issuer, session_state);
+    let mut response = match to.mode {
         ResponseMode::Query => {
             let pairs: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
             redirect::see_other(&redirect_uri::append(to.uri, &pairs))
@@ -88,12 +109,14 @@ fn send(call: &Call, to: &To<'_>, title: &str, answer: Answer<'_>) -> Response<B
                 chrome: page::chrome(call, to.locales),
                 action: to.uri.to_owned(),
                 fields: fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
-                client_title: clean_title(title),
+                client_title: clean_title(to.client.map_or("", Client::title)),
             };
             let target = target::csp_source(to.uri);
             let mut response = page::html(call, StatusCode::OK, &form, &[&target]);
             response.headers_mut().insert(http::header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
             response
         }
-    }
+    };
+    set_cookie(&mut response, cookie);
+    response
 }

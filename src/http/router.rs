@@ -101,6 +101,7 @@ pub fn table() -> Vec<Row> {
         delete("/register/{client_id}", Realm, Bearer, Everyone, oidc::register_client::delete).where_it(registers),
         get("/logout", Realm, Page, Never, oidc::logout::get),
         post("/logout", Realm, Page, Never, oidc::logout::post),
+        get("/session/check", Realm, Page, Never, oidc::check_session::get),
         // The pages of the sign-in.
         get("/login", Realm, Page, Never, signin::login::get),
         post("/login", Realm, Page, Never, signin::login::post),

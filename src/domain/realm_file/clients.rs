@@ -15,7 +15,7 @@ use super::text as check;
 use super::users::{encrypted, secret_ref};
 use crate::model::client::{ApplicationType, AuthMethod, ClientMetadata, GrantType};
 use crate::model::secret::Secret;
-use crate::protocol::{foreign_jwks, redirect_uri};
+use crate::protocol::{foreign_jwks, frontchannel_logout, redirect_uri, subject};
 
 const AUTH_METHODS: &[&str] =
     &["client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt", "none"];
@@ -32,7 +32,7 @@ pub(super) const TABLE: &[Field] = &[
     Field::new("client_uri", Form::Checked(check::https)),
     Field::new("logo_uri", Form::Checked(check::https)),
     Field::new("application_type", Form::Word(&["web", "native"])),
-    Field::new("initiate_login_uri", Form::Checked(secure)),
+    Field::new("initiate_login_uri", Form::Checked(fetched)),
     Field::new("software_id", Form::Text(255)),
     Field::new("software_version", Form::Text(255)),
     Field::new("policy_uri", Form::Checked(check::https)),
@@ -43,14 +43,18 @@ pub(super) const TABLE: &[Field] = &[
     Field::new("post_logout_redirect_uris", Form::Each(uri, 100)),
     Field::new("backchannel_logout_uri", Form::Checked(uri)),
     Field::new("backchannel_logout_session_required", Form::Bool),
+    Field::new("frontchannel_logout_uri", Form::Checked(uri)),
+    Field::new("frontchannel_logout_session_required", Form::Bool),
     Field::new("web_origins", Form::Each(check::origin, 100)),
     Field::new("token_endpoint_auth_method", Form::Word(AUTH_METHODS)),
     Field::new("token_endpoint_auth_signing_alg", Form::Word(ASSERTION_ALGORITHMS)),
     Field::new("jwks", Form::Json(jwks)),
-    Field::new("jwks_uri", Form::Checked(secure)),
+    Field::new("jwks_uri", Form::Checked(fetched)),
     Field::new("grant_types", Form::Each(grant_type, 10)),
     Field::new("response_types", Form::Each(response_type, 1)),
     Field::new("scope", Form::Checked(check::scope)),
+    Field::new("subject_type", Form::Word(&["public", "pairwise"])),
+    Field::new("sector_identifier_uri", Form::Checked(fetched)),
     Field::new("consent", Form::Word(&["ask", "skip"])),
     Field::new("access_token_format", Form::Word(&["jwt", "opaque"])),
     Field::new("require_pkce", Form::Bool),
@@ -82,9 +86,9 @@ fn jwks(value: &Value) -> Result<Value, String> {
     Ok(set.to_value())
 }
 
-/// https alone: whoever answers where keys are fetched can be the client, and whoever hears of a sign-in that
-/// somebody else began can begin his own (OpenID Connect Dynamic Registration 2).
-fn secure(text: &str) -> Result<String, String> {
+/// Where keys and sector documents are fetched and where sign-ins begin: https alone, since whoever answers there
+/// speaks for the client (OpenID Connect Dynamic Registration 2).
+fn fetched(text: &str) -> Result<String, String> {
     if !text.starts_with("https://") || text.contains('#') {
         return Err(format!("{} must begin with https:// and have no fragment", shown(text)));
     }
@@ -204,6 +208,13 @@ fn wrong_kind(kind: ApplicationType, uri: &str) -> Option<Crossed> {
     Some(Crossed::new(&["redirect_uris", "application_type"], format!("{} {message}", shown(uri))))
 }
 
+/// Front-Channel Logout 1.0 section 2.
+fn logout_frame(client: &ClientMetadata) -> Option<Crossed> {
+    let uri = client.frontchannel_logout_uri.as_deref()?;
+    let fault = frontchannel_logout::check_registrable(uri, &client.redirect_uris).err()?;
+    Some(Crossed::new(&["frontchannel_logout_uri", "redirect_uris"], format!("{} {fault}", shown(uri))))
+}
+
 /// What is wrong with a client's fields taken together.
 pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
     let mut list = Vec::new();
@@ -220,6 +231,7 @@ pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
     }));
     list.extend(client.redirect_uris.iter().filter_map(|uri| wrong_kind(client.application_type?, uri)));
     list.extend(logout_endpoint(client, public));
+    list.extend(logout_frame(client));
     if code && client.redirect_uris.is_empty() {
         list.push(Crossed::new(
             &["redirect_uris", "grant_types"],
@@ -241,6 +253,11 @@ pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
     if code && client.response_types.is_empty() {
         list.push(Crossed::new(&["response_types", "grant_types"], "authorization_code needs the response type code"));
     }
+    list.extend(
+        subject::check_sector(client)
+            .err()
+            .map(|fault| Crossed::new(&["subject_type", "sector_identifier_uri", "redirect_uris"], fault.to_string())),
+    );
     list.extend(crossed_keys(client));
     if public && client.require_pkce == Some(false) {
         list.push(Crossed::new(

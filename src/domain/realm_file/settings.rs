@@ -9,7 +9,7 @@ use crate::model::span::Span;
 
 const ALGORITHMS: &[&str] = &["RS256", "PS256", "ES256", "EdDSA"];
 /// Languages of the message catalogue.
-const LANGUAGES: &[&str] = &["en", "de"];
+pub(super) const LANGUAGES: &[&str] = &["en", "de"];
 
 const SECOND: Span = Span::secs(1);
 const DECADE: Span = Span::days(3_650);
@@ -50,6 +50,7 @@ const CLIENT_REGISTRATION: &[Field] = &[
     Field::new("idle_for", Form::Span(Span::days(1), DECADE)),
     Field::new("redirect_errors", Form::Bool),
 ];
+const LOGOUT: &[Field] = &[Field::new("front_channel", Form::Bool), Field::new("session_management", Form::Bool)];
 const LOCALES: &[Field] =
     &[Field::new("supported", Form::Each(language, 20)), Field::new("default", Form::Checked(check::language))];
 
@@ -63,6 +64,7 @@ pub(super) const TABLE: &[Field] = &[
     Field::new("clients", Form::Map(CLIENTS)),
     Field::new("client_registration", Form::Map(CLIENT_REGISTRATION)),
     Field::new("locales", Form::Map(LOCALES)),
+    Field::new("logout", Form::Map(LOGOUT)),
 ];
 
 fn algorithm(text: &str) -> Result<String, String> {

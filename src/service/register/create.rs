@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{answer, check_rate, draw, fetch_logo, invalid_token, parse, scribe, settle_secret};
+use super::{answer, check_rate, check_sector, draw, fetch_logo, invalid_token, parse, scribe, settle_secret};
 use crate::context::Ctx;
 use crate::domain::model::audit::{Actor, AuditKind};
 use crate::domain::model::client::{Client, ClientMetadata, ClientOrigin};
@@ -35,6 +35,7 @@ pub async fn create(app: &App, ctx: &Ctx, token: Option<&str>, body: &[u8]) -> R
         other => other?,
     };
     let metadata = registration::read(&parse(body)?, &ctx.realm)?;
+    check_sector(app, &metadata).await?;
     let scribe = scribe(app, ctx, Actor::Stranger);
     let access_token = draw(&scribe, TokenKind::RegistrationAccessToken, "registration_token");
     match insert(app, ctx, &scribe, (metadata, initial), &access_token).await {

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{answer, check_rate, fetch_logo, invalid_token, parse, scribe, settle_secret};
+use super::{answer, check_rate, check_sector, fetch_logo, invalid_token, parse, scribe, settle_secret};
 use crate::context::Ctx;
 use crate::domain::model::audit::{Actor, AuditKind};
 use crate::domain::model::client::{Client, ClientMetadata};
@@ -73,6 +73,8 @@ pub async fn update(app: &App, ctx: &Ctx, client_id: &str, token: Option<&str>, 
     let document = parse(body)?;
     check_identity(app, ctx, &before, &document)?;
     let metadata = registration::read(&document, &ctx.realm)?;
+    registration::check_update(&before.metadata, &metadata)?;
+    check_sector(app, &metadata).await?;
     let must_ask = asks_anew(&before.metadata, &metadata);
     let client = Client { metadata, ..before };
     let scribe = scribe(app, ctx, Actor::Client);

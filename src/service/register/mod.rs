@@ -14,14 +14,14 @@ use super::admin::Scribe;
 use super::admin::client::{at_rest, put_secret};
 use crate::context::Ctx;
 use crate::domain::model::audit::Actor;
-use crate::domain::model::client::{AuthMethod, Client};
+use crate::domain::model::client::{AuthMethod, Client, ClientMetadata, ClientOrigin};
 use crate::domain::model::secret::Secret;
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::domain::protocol::registration::{self, Issued};
 use crate::domain::protocol::strict_json;
 use crate::domain::protocol::token_text::{self, TokenKind};
 use crate::seal::token;
-use crate::service::{App, Error, logo};
+use crate::service::{App, Error, logo, sector};
 use crate::store::shortlived::Kind;
 use crate::store::{self, Tx, repo};
 
@@ -41,6 +41,15 @@ async fn check_rate(app: &App, ctx: &Ctx) -> Result<(), Error> {
 fn parse(body: &[u8]) -> Result<Map<String, Value>, Refusal> {
     strict_json::object(body)
         .map_err(|fault| Refusal::with(OauthCode::InvalidClientMetadata, "registration_body", &fault))
+}
+
+/// Whether the host of a sector agrees that the client belongs to it (OpenID Connect Dynamic Registration 5).
+async fn check_sector(app: &App, metadata: &ClientMetadata) -> Result<(), Refusal> {
+    let checked = sector::check(&app.outbound, metadata, ClientOrigin::SelfRegistered.into()).await;
+    checked.map_err(|error| {
+        tracing::info!(fault = error.detail(), "a sector document does not bear a registration out");
+        Refusal::with(OauthCode::InvalidClientMetadata, "registration_sector", &error.to_string())
+    })
 }
 
 const fn invalid_token(reason: &'static str, description: &'static str) -> Error {

@@ -23,6 +23,7 @@ pub mod registration;
 pub mod resource;
 pub mod role;
 mod row;
+pub mod scope;
 pub mod session;
 pub mod setup;
 pub mod token;

@@ -13,7 +13,8 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use super::refusal::{OauthCode, Refusal};
-use crate::model::client::{ClientMetadata, ConsentMode, GrantType, ResponseType};
+use super::subject::sector;
+use crate::model::client::{ClientMetadata, ConsentMode, GrantType, ResponseType, SubjectType};
 use crate::model::realm::{ClientRegistration, Realm};
 use crate::realm_file;
 
@@ -31,6 +32,8 @@ const MEMBERS: &[&str] = &[
     "contacts",
     "default_acr_values",
     "default_max_age",
+    "frontchannel_logout_session_required",
+    "frontchannel_logout_uri",
     "grant_types",
     "id_token_signed_response_alg",
     "initiate_login_uri",
@@ -43,8 +46,10 @@ const MEMBERS: &[&str] = &[
     "require_auth_time",
     "response_types",
     "scope",
+    "sector_identifier_uri",
     "software_id",
     "software_version",
+    "subject_type",
     "token_endpoint_auth_method",
     "token_endpoint_auth_signing_alg",
     "tos_uri",
@@ -52,7 +57,8 @@ const MEMBERS: &[&str] = &[
 ];
 
 /// Members that hold addresses which people are sent to or which we call: https, and nothing on this machine.
-const SECURE: [&str; 5] = ["backchannel_logout_uri", "client_uri", "logo_uri", "policy_uri", "tos_uri"];
+const SECURE: [&str; 6] =
+    ["backchannel_logout_uri", "client_uri", "frontchannel_logout_uri", "logo_uri", "policy_uri", "tos_uri"];
 
 /// Keys of one client.
 const KEYS_MAX: usize = 20;
@@ -98,6 +104,17 @@ pub fn read(document: &Map<String, Value>, realm: &Realm) -> Result<ClientMetada
     check_hosts(&metadata, policy, &mut faults);
     check_keys(&metadata, realm, &mut faults);
     if faults.is_empty() { Ok(metadata) } else { Err(refused(&faults)) }
+}
+
+/// Whether an update leaves every person the `sub` that the client knows (OpenID Connect Core 8.1). One that does
+/// not could take what was given in one sector and learn from it who people are in another.
+pub fn check_update(before: &ClientMetadata, after: &ClientMetadata) -> Result<(), Refusal> {
+    let knows_by = |client: &ClientMetadata| (client.subject_type == SubjectType::Pairwise).then(|| sector(client));
+    if knows_by(before) == knows_by(after) {
+        return Ok(());
+    }
+    let message = "subject_type: the sub of every person would change; register a client of its own for that";
+    Err(Refusal::new(OauthCode::InvalidClientMetadata, "registration_sector", message))
 }
 
 type Faults = Vec<(String, String)>;

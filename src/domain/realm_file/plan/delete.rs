@@ -33,11 +33,15 @@ pub(super) fn plan(stored: &StoredRealm, declared: &DeclaredRealm, known: &Known
         }
     }
     // Clients that registered themselves were never declared: they have an end of their own.
-    let declared = |client: &&Client| client.is_self_registered() || known.clients.contains(&client.client_id);
-    for client in stored.clients.iter().filter(|client| !declared(client)) {
+    let is_kept = |client: &&Client| client.is_self_registered() || known.clients.contains(&client.client_id);
+    for client in stored.clients.iter().filter(|client| !is_kept(client)) {
         delete(Object::Client, &client.client_id, Change::DeleteClient(client.key));
     }
     for resource in stored.resources.iter().filter(|resource| !known.resources.contains(&resource.identifier)) {
         delete(Object::Resource, &resource.identifier, Change::DeleteResource(resource.id));
+    }
+    let kept: HashSet<_> = declared.scopes.iter().flatten().map(|scope| scope.name.as_str()).collect();
+    for scope in stored.scopes.iter().filter(|scope| !kept.contains(scope.name.as_str())) {
+        delete(Object::Scope, &scope.name, Change::DeleteScope(scope.id));
     }
 }
