@@ -1,3 +1,5 @@
+//! Registrations good and bad, member by member.
+
 use serde_json::json;
 
 use super::super::sample;
