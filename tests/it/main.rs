@@ -87,6 +87,8 @@ mod refresh;
 #[cfg(test)]
 mod revocation;
 #[cfg(test)]
+mod scopes;
+#[cfg(test)]
 mod session_management;
 #[cfg(test)]
 mod setup;
@@ -94,6 +96,8 @@ mod setup;
 mod signin;
 #[cfg(test)]
 mod store;
+#[cfg(test)]
+mod subject;
 #[cfg(test)]
 mod surface;
 #[cfg(test)]

@@ -29,6 +29,7 @@ pub mod resource;
 pub mod revocation;
 pub mod scope;
 pub mod session_management;
+pub mod subject;
 pub mod token;
 pub mod token_text;
 pub mod ui_locales;
