@@ -7,6 +7,7 @@ pub(crate) mod house;
 pub(crate) mod node_clock;
 pub(crate) mod op;
 pub(crate) mod page;
+pub(crate) mod peers;
 pub(crate) mod process;
 pub(crate) mod receiver;
 pub(crate) mod relay;
