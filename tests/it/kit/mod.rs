@@ -5,6 +5,7 @@ pub(crate) mod db;
 pub(crate) mod flow;
 pub(crate) mod house;
 pub(crate) mod node_clock;
+pub(crate) mod oauth2_proxy;
 pub(crate) mod op;
 pub(crate) mod page;
 pub(crate) mod peers;

@@ -6,7 +6,7 @@ import { Person } from './person.mjs'
 
 const key = await crypto.subtle.importKey('jwk', given.key, { name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign'])
 const ways = {
-  basic: client.ClientSecretBasic(given.secret),
+  basic: client.ClientSecretBasic(given.awkward_secret),
   post: client.ClientSecretPost(given.secret),
   hmac: client.ClientSecretJwt(given.secret),
   signer: client.PrivateKeyJwt({ key, kid: given.key.kid }),

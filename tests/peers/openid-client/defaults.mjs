@@ -4,8 +4,8 @@ import * as client from 'openid-client'
 import { discover, given, refusal, signIn, tell } from './application.mjs'
 import { Person } from './person.mjs'
 
-const quickStart = async (clientId) => {
-  const config = await discover(clientId, given.secret)
+const quickStart = async (clientId, secret) => {
+  const config = await discover(clientId, secret)
   const verifier = client.randomPKCECodeVerifier()
   const url = client.buildAuthorizationUrl(config, {
     redirect_uri: given.redirect_uri,
@@ -17,8 +17,8 @@ const quickStart = async (clientId) => {
   return client.authorizationCodeGrant(config, new URL(callback.url), { pkceCodeVerifier: verifier })
 }
 
-const tokens = await quickStart('post')
+const tokens = await quickStart('post', given.secret)
 tell({
   post: { claims: tokens.claims(), type: tokens.token_type, expires_in: tokens.expires_in },
-  basic: await refusal(quickStart('basic')),
+  basic: await refusal(quickStart('basic', given.awkward_secret)),
 })

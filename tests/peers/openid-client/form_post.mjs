@@ -4,7 +4,7 @@ import * as client from 'openid-client'
 import { discover, given, refusal, signIn, tell } from './application.mjs'
 import { Person } from './person.mjs'
 
-const config = await discover('basic', undefined, client.ClientSecretBasic(given.secret))
+const config = await discover('basic', undefined, client.ClientSecretBasic(given.awkward_secret))
 const person = new Person(given)
 const tokens = await signIn(config, person, { response_mode: 'form_post' })
 const stranger = new Person(given)

@@ -3,6 +3,8 @@
 //!
 //! The database makes no difference to a peer, and the rest of the suite runs on both: these run on SQLite only.
 
+mod authlib;
+mod oauth2_proxy;
 mod openid_client;
 
 use serde_json::{Value, json};
@@ -11,8 +13,9 @@ use crate::kit::db;
 use crate::kit::process::Doorward;
 use crate::kit::signing::{EC, jwks};
 
+const SECRET: &str = "peer-secret-of-the-tests-0123456789";
 /// With signs that mean something to those who forget to encode.
-const SECRET: &str = "peer-secret/of+the%tests-0123456789";
+const AWKWARD_SECRET: &str = "peer-secret/of+the%tests-0123456789";
 const REDIRECT_URI: &str = "http://localhost:3000/callback";
 const GOODBYE: &str = "http://localhost:3000/goodbye";
 
@@ -24,6 +27,7 @@ async fn introduce(realm: &str) -> Option<(Doorward, Value)> {
     let mut doorward = Doorward::prepare().await;
     let realm = realm
         .replace("@SECRET@", SECRET)
+        .replace("@AWKWARD_SECRET@", AWKWARD_SECRET)
         .replace("@REDIRECT_URI@", REDIRECT_URI)
         .replace("@GOODBYE@", GOODBYE)
         .replace("@JWKS@", &jwks(&[EC.public(Some("peer"))]));
@@ -32,6 +36,7 @@ async fn introduce(realm: &str) -> Option<(Doorward, Value)> {
     let given = json!({
         "issuer": doorward.issuer(),
         "secret": SECRET,
+        "awkward_secret": AWKWARD_SECRET,
         "redirect_uri": REDIRECT_URI,
         "goodbye": GOODBYE,
         "username": "alice",

@@ -69,8 +69,7 @@ async fn openid_client_is_told_when_the_secret_comes_in_another_way_than_the_reg
     let told = &refused["cause"][0]["parameters"];
     assert_eq!(told["error"], "invalid_client");
     assert_eq!(
-        told["error_description"],
-        "client authentication failed: registered method is client_secret_basic",
+        told["error_description"], "client authentication failed: registered method is client_secret_basic",
         "the library stops at the challenge and never shows the body"
     );
 }
