@@ -85,6 +85,8 @@ mod refresh;
 #[cfg(test)]
 mod revocation;
 #[cfg(test)]
+mod roles;
+#[cfg(test)]
 mod scopes;
 #[cfg(test)]
 mod setup;

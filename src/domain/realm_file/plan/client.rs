@@ -8,7 +8,7 @@ use crate::model::client::{AuthMethod, Client, ClientMetadata};
 use crate::model::key::Algorithm;
 use crate::realm_file::clients;
 use crate::realm_file::declared::{DeclaredClient, DeclaredClientSecret, DeclaredRealm, RoleRef};
-use crate::realm_file::fault::Faults;
+use crate::realm_file::fault::{Faults, shown};
 use crate::realm_file::stored::StoredRealm;
 
 pub(super) fn plan(
@@ -29,6 +29,14 @@ pub(super) fn plan(
         };
         check(client, &metadata, known, faults);
         check_algorithms(client, &metadata, &algorithms, faults);
+        let taken = stored.users.iter().find(|user| before.is_none() && user.user.sub == client.client_id);
+        if let Some(taken) = taken {
+            let message = format!(
+                "is the sub of the user {}; a user and a service account must differ",
+                shown(&taken.user.username)
+            );
+            faults.add(client.line, "client_id", message);
+        }
         let secret = secret(client, before, &metadata, known.options, faults);
         let enabled = client.enabled.unwrap_or_else(|| before.is_none_or(|before| before.enabled));
         let mut differences = Differences::default();
