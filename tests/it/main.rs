@@ -59,6 +59,8 @@ mod errors;
 #[cfg(test)]
 mod feed;
 #[cfg(test)]
+mod frontchannel_logout;
+#[cfg(test)]
 mod hosts;
 #[cfg(test)]
 mod introspection;
@@ -88,6 +90,8 @@ mod revocation;
 mod roles;
 #[cfg(test)]
 mod scopes;
+#[cfg(test)]
+mod session_management;
 #[cfg(test)]
 mod setup;
 #[cfg(test)]

@@ -18,7 +18,7 @@ use crate::http::extract::call::Call;
 use crate::http::page::{LoginError, LoginNotice, LoginPage};
 use crate::http::render::note::Note;
 use crate::http::render::{page, target};
-use crate::http::{answer, begin};
+use crate::http::{answer, begin, session_state};
 use crate::service::Error;
 use crate::service::session::bind::SignedIn;
 use crate::service::session::open::Brought;
@@ -77,7 +77,7 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
     }
     if field("action") == "cancel" {
         let refusal = Refusal::new(OauthCode::AccessDenied, "login_cancelled", "the person cancelled the sign-in");
-        return Ok(answer::refusal(&call, &pending.flow.request, &pending.client, &refusal));
+        return Ok(answer::refusal(&call, pending.asked(signed_in.as_ref()), &refusal));
     }
     attempt(&call, &mut pending, signed_in.as_ref(), (username, remember), &form).await
 }
@@ -123,6 +123,9 @@ async fn attempt(
     let user = call.app.store.models().user(call.ctx.realm.id, opened.session.user).await?;
     let now = user.map(|user| SignedIn { session: Arc::new(opened.session), user });
     let mut response = go(call, pending, now.as_ref()).await?;
+    if let Some(now) = &now {
+        session_state::follow(call, now, &mut response);
+    }
     set_cookie(&mut response, Some(session_cookie));
     set_cookie(&mut response, Some(device_cookie));
     Ok(response)

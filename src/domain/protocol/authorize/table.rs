@@ -291,7 +291,7 @@ mod tests {
                 .append_pair("state", &state)
                 .finish();
             let Outcome::Request(request) = outcome_of(&query) else { return Err(TestCaseError::fail("refused")) };
-            let answer = parameters(Answer::Code("c"), request.state.as_deref(), "https://op.example");
+            let answer = parameters(Answer::Code("c"), request.state.as_deref(), "https://op.example", None);
             let uri = append(&request.redirect_uri, &answer);
             let (_, query) = uri.split_once('?').unwrap();
             let answered = Params::parse(query.as_bytes()).unwrap();
