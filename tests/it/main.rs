@@ -47,6 +47,8 @@ mod cookies;
 #[cfg(test)]
 mod cors;
 #[cfg(test)]
+mod defaults;
+#[cfg(test)]
 mod discovery;
 #[cfg(test)]
 mod docs;
@@ -84,6 +86,8 @@ mod realm_file;
 mod realms;
 #[cfg(test)]
 mod refresh;
+#[cfg(test)]
+mod resources;
 #[cfg(test)]
 mod revocation;
 #[cfg(test)]

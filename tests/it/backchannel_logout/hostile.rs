@@ -108,7 +108,10 @@ async fn a_name_that_leads_inside_the_next_time_is_not_followed_there() {
         let mut app = (*op.app).clone();
         app.outbound = Arc::new(outbound);
         op.app.store.batch().flush().await.expect("flushed");
-        assert_eq!(backchannel_logout::run_once(&Arc::new(app), op.app.clock.now()).await.expect("the store answers"), 1);
+        assert_eq!(
+            backchannel_logout::run_once(&Arc::new(app), op.app.clock.now()).await.expect("the store answers"),
+            1
+        );
         let left = names.0.lock().expect("answers").len();
         left
     };
