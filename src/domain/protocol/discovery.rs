@@ -242,7 +242,7 @@ mod tests {
         let mut realm = sample::realm();
         for (front_channel, session_management) in [(true, false), (false, true)] {
             realm.settings.logout = LogoutSettings { front_channel, session_management };
-            let metadata = Metadata::new("https://op.example/realms/shop", &realm, &[Algorithm::RS256]);
+            let metadata = Metadata::new("https://op.example/realms/shop", &realm, &[Algorithm::RS256], &[]);
             let got: Value = serde_json::from_slice(&metadata.to_bytes()).unwrap();
             let offered = front_channel.then_some(&Value::Bool(true));
             assert_eq!(got.get("frontchannel_logout_supported"), offered);

@@ -236,7 +236,7 @@ pub enum DeclaredPairwiseKey {
     /// As `export --with-secrets` wrote it.
     Encrypted(String),
     /// Opened by the command line.
-    Value(PairwiseKey),
+    Value(Box<PairwiseKey>),
 }
 
 /// Where the command line finds a secret (`security-design` rule 28).

@@ -25,7 +25,7 @@ pub fn resolve(realm: &mut DeclaredRealm, source: &mut dyn SecretSource) -> Vec<
     let mut faults = Faults::new(&realm.file);
     if let Some((line, DeclaredPairwiseKey::Encrypted(text))) = &realm.pairwise_key {
         match source.open_pairwise_key(&realm.name, text) {
-            Ok(key) => realm.pairwise_key = Some((*line, DeclaredPairwiseKey::Value(key))),
+            Ok(key) => realm.pairwise_key = Some((*line, DeclaredPairwiseKey::Value(Box::new(key)))),
             Err(message) => {
                 faults.object("realm", &realm.name);
                 faults.add(*line, "pairwise_key_encrypted", message);

@@ -85,8 +85,8 @@ fn pairwise_key(stored: &StoredRealm, declared: &DeclaredRealm, faults: &mut Fau
         return None;
     };
     match &stored.pairwise_key {
-        None => Some(key.clone()),
-        Some(known) if known == key => None,
+        None => Some((**key).clone()),
+        Some(known) if *known == **key => None,
         Some(_) => {
             let message = "this realm has given pairwise subs under another key, and a new one would change them all; \
                            leave the field out to keep the stored key";
