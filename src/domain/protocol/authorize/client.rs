@@ -18,9 +18,10 @@ pub(super) fn check<'a>(params: &Params, facts: &Facts<'a>) -> Result<&'a Client
         OauthCode::InvalidClient,
         "client_unknown",
         // One that registered itself may have gone for want of use (B-34); its developer has to know the cure.
-        match facts.realm.settings.client_registration.enabled {
-            true => "no client has this client_id; if it registered itself, it may have expired: register again",
-            false => "no client has this client_id",
+        if facts.realm.settings.client_registration.enabled {
+            "no client has this client_id; if it registered itself, it may have expired: register again"
+        } else {
+            "no client has this client_id"
         },
     ))?;
     if !client.enabled {
