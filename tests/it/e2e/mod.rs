@@ -4,3 +4,4 @@ mod apache;
 mod harness;
 mod looks;
 mod signing_out;
+mod peers;
