@@ -15,21 +15,37 @@ use crate::http::extract::call::Call;
 use crate::http::page::{FormPostPage, clean_title};
 use crate::http::render::note::Note;
 use crate::http::render::{page, redirect, target};
+use crate::http::session_state::{self, Seen};
+use crate::http::signin::set_cookie;
+
+/// The request that is answered.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// As checked.
+    pub request: &'a AuthorizeRequest,
+    /// Whose it is.
+    pub client: &'a Client,
+    /// Who is signed in by now.
+    pub seen: Seen<'a>,
+}
 
 /// A code for the client.
 #[must_use]
-pub fn success(call: &Call, request: &AuthorizeRequest, client: &Client, code: &str) -> Response<Body> {
-    established(call, request, client, Answer::Code(code))
+pub fn success(call: &Call, asked: Asked<'_>, code: &str) -> Response<Body> {
+    established(call, asked, Answer::Code(code))
 }
 
 /// A refusal once a request was established.
 #[must_use]
-pub fn refusal(call: &Call, request: &AuthorizeRequest, client: &Client, refusal: &Refusal) -> Response<Body> {
-    established(call, request, client, Answer::Refused(refusal))
+pub fn refusal(call: &Call, asked: Asked<'_>, refusal: &Refusal) -> Response<Body> {
+    established(call, asked, Answer::Refused(refusal))
 }
 
-fn established(call: &Call, request: &AuthorizeRequest, client: &Client, answer: Answer<'_>) -> Response<Body> {
+fn established(call: &Call, asked: Asked<'_>, answer: Answer<'_>) -> Response<Body> {
+    let Asked { request, client, seen } = asked;
     let to = To {
+        client: Some(client),
+        seen,
         uri: &request.redirect_uri,
         mode: request.response_mode,
         state: request.state.as_deref(),
@@ -39,30 +55,41 @@ fn established(call: &Call, request: &AuthorizeRequest, client: &Client, answer:
         Answer::Code(_) => None,
         Answer::Refused(refusal) => Some(refusal.reason),
     };
-    let mut response = send(call, &to, client.title(), answer);
+    let mut response = send(call, &to, answer);
     response.extensions_mut().insert(Note { client: Some(client.client_id.clone()), reason });
     response
 }
 
 /// A refusal by the table of checks; `locales` are the languages that the request wished for.
 #[must_use]
-pub fn error(call: &Call, error: &ErrorRedirect, title: &str, locales: &[String]) -> Response<Body> {
-    let to = To { uri: &error.redirect_uri, mode: error.response_mode, state: error.state.as_deref(), locales };
-    let mut response = send(call, &to, title, Answer::Refused(&error.refusal));
+pub fn error(call: &Call, error: &ErrorRedirect, client: Option<&Client>, locales: &[String]) -> Response<Body> {
+    let to = To {
+        client,
+        seen: Seen::Unseen,
+        uri: &error.redirect_uri,
+        mode: error.response_mode,
+        state: error.state.as_deref(),
+        locales,
+    };
+    let mut response = send(call, &to, Answer::Refused(&error.refusal));
     response.extensions_mut().insert(Note { client: None, reason: Some(error.refusal.reason) });
     response
 }
 
 struct To<'a> {
+    client: Option<&'a Client>,
+    seen: Seen<'a>,
     uri: &'a str,
     mode: ResponseMode,
     state: Option<&'a str>,
     locales: &'a [String],
 }
 
-fn send(call: &Call, to: &To<'_>, title: &str, answer: Answer<'_>) -> Response<Body> {
-    let fields = parameters(answer, to.state, &call.ctx.site.issuer);
-    match to.mode {
+fn send(call: &Call, to: &To<'_>, answer: Answer<'_>) -> Response<Body> {
+    let told = to.client.and_then(|client| session_state::tell(call, to.seen, &client.client_id, to.uri));
+    let (session_state, cookie) = told.map_or((None, None), |told| (Some(told.session_state), told.cookie));
+    let fields = parameters(answer, to.state, &call.ctx.site.issuer, session_state);
+    let mut response = match to.mode {
         ResponseMode::Query => {
             let pairs: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
             redirect::see_other(&redirect_uri::append(to.uri, &pairs))
@@ -72,12 +99,14 @@ fn send(call: &Call, to: &To<'_>, title: &str, answer: Answer<'_>) -> Response<B
                 chrome: page::chrome(call, to.locales),
                 action: to.uri.to_owned(),
                 fields: fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
-                client_title: clean_title(title),
+                client_title: clean_title(to.client.map_or("", Client::title)),
             };
             let target = target::csp_source(to.uri);
             let mut response = page::html(call, StatusCode::OK, &form, &[&target]);
             response.headers_mut().insert(http::header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
             response
         }
-    }
+    };
+    set_cookie(&mut response, cookie);
+    response
 }

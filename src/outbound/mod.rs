@@ -8,6 +8,8 @@ mod client;
 mod error;
 mod key_set;
 mod logo;
+pub mod names;
+mod sector;
 mod tls;
 
 pub use client::{DEFAULT_MAX, Fetched, Outbound, TIME_LIMIT, Trust};

@@ -71,6 +71,10 @@ pub enum Purpose {
     Crossing = 17,
     /// Client secrets that sign, at rest.
     SigningSecret = 18,
+    /// What clients' frames may know of a session.
+    BrowserState = 19,
+    /// The key of a realm's pairwise subs, at rest.
+    PairwiseKey = 20,
 }
 
 struct Derived {

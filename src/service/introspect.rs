@@ -8,7 +8,7 @@ use crate::domain::protocol::token::refresh_token::{Presentation, PresentedRefre
 use crate::domain::protocol::token_text::{self, Shape};
 use crate::service::token::facts::{self, Right};
 use crate::service::token::{inspect, presenter, refresh_text};
-use crate::service::{App, Error};
+use crate::service::{App, Error, subject};
 use crate::store::repo;
 
 /// The body for a token, as `caller` may see it.
@@ -51,9 +51,13 @@ async fn refresh(app: &App, ctx: &Ctx, caller: &Client, text: &str) -> Result<Op
     let right = Right { offline: grant.terms.offline, credential_epoch: None, grant: Some(&grant) };
     let may = person.may(ctx, caller, right);
     let Some(user) = person.user else { return Ok(None) };
+    if grant.client != caller.key {
+        return Ok(None);
+    }
+    let sub = subject::seen_by(app, &ctx.realm, caller, &user.user.sub).await?;
     let seen = RefreshSeen {
         grant: &grant,
-        sub: &user.user.sub,
+        sub: &sub,
         issuer: &ctx.site.issuer,
         is_current: matches!(standing, Presentation::Current | Presentation::InGrace { .. }),
         idle_end: grant.last_used_at.plus(limits.idle),

@@ -53,7 +53,8 @@ pub async fn decide(app: &App, ctx: &Ctx, params: &Params, signed_in: Option<&Si
         client: client.as_deref(),
         post_logout_redirect_uri: params.get("post_logout_redirect_uri"),
         state: params.get("state"),
-        session: signed_in.map(|signed_in| &*signed_in.session),
+        logout_hint: params.get("logout_hint"),
+        session: signed_in.map(|signed_in| (&*signed_in.session, &signed_in.user.user)),
     });
     Ok(Asked { decision, client })
 }

@@ -19,6 +19,7 @@ pub mod client_auth;
 pub mod client_keys;
 pub mod discovery;
 pub mod error;
+pub mod frontchannel_logout;
 pub mod introspect;
 pub mod logo;
 pub mod logout;
@@ -28,14 +29,17 @@ pub mod realm_file;
 pub mod replay;
 pub mod revoke;
 pub mod rotate_keys;
+pub mod sector;
 pub mod session;
 pub mod setup;
 pub mod signin;
+pub mod subject;
 pub mod token;
 pub mod userinfo;
 
 pub use client_keys::ClientKeys;
 pub use error::{Error, Fault};
+pub use subject::PairwiseKeys;
 
 /// The handles that every use case works with.
 #[derive(Clone)]
@@ -60,4 +64,6 @@ pub struct App {
     pub repeats: Arc<Repeats>,
     /// Clients' own keys.
     pub client_keys: ClientKeys,
+    /// Realms' keys of pairwise subs.
+    pub pairwise_keys: PairwiseKeys,
 }

@@ -59,6 +59,8 @@ mod errors;
 #[cfg(test)]
 mod feed;
 #[cfg(test)]
+mod frontchannel_logout;
+#[cfg(test)]
 mod hosts;
 #[cfg(test)]
 mod introspection;
@@ -85,11 +87,17 @@ mod refresh;
 #[cfg(test)]
 mod revocation;
 #[cfg(test)]
+mod scopes;
+#[cfg(test)]
+mod session_management;
+#[cfg(test)]
 mod setup;
 #[cfg(test)]
 mod signin;
 #[cfg(test)]
 mod store;
+#[cfg(test)]
+mod subject;
 #[cfg(test)]
 mod surface;
 #[cfg(test)]

@@ -51,6 +51,10 @@ pub struct ClientMetadata {
     pub backchannel_logout_uri: Option<String>,
     /// Whether it needs `sid` in the logout token; it is always there.
     pub backchannel_logout_session_required: bool,
+    /// What the signed-out page loads in a frame (Front-Channel Logout 1.0 section 2).
+    pub frontchannel_logout_uri: Option<String>,
+    /// Whether it needs `iss` and `sid` in that address; they are always there.
+    pub frontchannel_logout_session_required: bool,
     /// Origins beyond those of the redirect URIs that may call token, userinfo and revocation by script.
     pub web_origins: Vec<String>,
     /// The one way this client proves itself.
@@ -67,6 +71,10 @@ pub struct ClientMetadata {
     pub response_types: Vec<ResponseType>,
     /// Scopes it may ask for, space separated.
     pub scope: String,
+    /// How it knows people (OpenID Connect Core 8).
+    pub subject_type: SubjectType,
+    /// Whose host is the sector of its pairwise subs (OpenID Connect Core 8.1).
+    pub sector_identifier_uri: Option<String>,
     /// Whether people are asked.
     pub consent: ConsentMode,
     /// JWT (RFC 9068) or opaque.
@@ -102,6 +110,8 @@ impl Default for ClientMetadata {
             post_logout_redirect_uris: Vec::new(),
             backchannel_logout_uri: None,
             backchannel_logout_session_required: false,
+            frontchannel_logout_uri: None,
+            frontchannel_logout_session_required: false,
             web_origins: Vec::new(),
             token_endpoint_auth_method: AuthMethod::ClientSecretBasic,
             token_endpoint_auth_signing_alg: None,
@@ -110,6 +120,8 @@ impl Default for ClientMetadata {
             grant_types: vec![GrantType::AuthorizationCode],
             response_types: vec![ResponseType::Code],
             scope: "openid".to_owned(),
+            subject_type: SubjectType::Public,
+            sector_identifier_uri: None,
             consent: ConsentMode::Ask,
             access_token_format: AccessTokenFormat::Jwt,
             require_pkce: None,
@@ -238,6 +250,30 @@ impl GrantType {
 pub enum ResponseType {
     /// The code flow.
     Code,
+}
+
+/// How a client knows people (OpenID Connect Core 8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SubjectType {
+    /// By the same `sub` as every other client.
+    Public,
+    /// By a `sub` that is the sector's own.
+    Pairwise,
+}
+
+impl SubjectType {
+    /// Every type, in the order of discovery.
+    pub const ALL: [Self; 2] = [Self::Public, Self::Pairwise];
+
+    /// The registered name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Public => "public",
+            Self::Pairwise => "pairwise",
+        }
+    }
 }
 
 /// Whether people are asked before an application gets something.

@@ -25,6 +25,8 @@ pub struct Realm {
     pub issuer: Option<String>,
     /// Raised by a restore from backup; part of what refresh tokens' tags cover (`security-design` rule 8).
     pub restore_epoch: i64,
+    /// The key of its pairwise subs, sealed; drawn when the first is needed.
+    pub pairwise_key: Option<Vec<u8>>,
     /// Everything that can be set.
     pub settings: RealmSettings,
 }
@@ -55,6 +57,8 @@ pub struct RealmSettings {
     pub clients: ClientDefaults,
     /// Languages of pages, first is the fallback.
     pub locales: Locales,
+    /// How clients learn in the browser that a person signed out.
+    pub logout: LogoutSettings,
 }
 
 /// Sign-up by strangers.
@@ -171,6 +175,17 @@ impl Default for ClientDefaults {
     fn default() -> Self {
         Self { require_pkce: true }
     }
+}
+
+/// How clients learn in the browser that a person signed out. Both ways rest on frames and cookies that
+/// browsers take from third parties more and more; back-channel logout needs neither, so both are off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+pub struct LogoutSettings {
+    /// The signed-out page loads clients' `frontchannel_logout_uri` (Front-Channel Logout 1.0).
+    pub front_channel: bool,
+    /// Clients may watch the state of the session from a frame (Session Management 1.0).
+    pub session_management: bool,
 }
 
 /// Languages of pages.

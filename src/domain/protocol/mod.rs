@@ -9,6 +9,7 @@ pub mod client_auth;
 pub mod discovery;
 pub mod foreign_jwks;
 pub mod foreign_jws;
+pub mod frontchannel_logout;
 pub mod id_token;
 pub mod introspection;
 mod json;
@@ -27,8 +28,11 @@ pub mod refusal;
 pub mod resource;
 pub mod revocation;
 pub mod scope;
+pub mod session_management;
+pub mod subject;
 pub mod token;
 pub mod token_text;
+pub mod ui_locales;
 
 #[cfg(test)]
 mod sample;

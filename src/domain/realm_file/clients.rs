@@ -15,7 +15,7 @@ use super::text as check;
 use super::users::{encrypted, secret_ref};
 use crate::model::client::{AuthMethod, ClientMetadata, GrantType};
 use crate::model::secret::Secret;
-use crate::protocol::{foreign_jwks, redirect_uri};
+use crate::protocol::{foreign_jwks, frontchannel_logout, redirect_uri, subject};
 
 const AUTH_METHODS: &[&str] =
     &["client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt", "none"];
@@ -39,14 +39,18 @@ const TABLE: &[Field] = &[
     Field::new("post_logout_redirect_uris", Form::Each(uri, 100)),
     Field::new("backchannel_logout_uri", Form::Checked(uri)),
     Field::new("backchannel_logout_session_required", Form::Bool),
+    Field::new("frontchannel_logout_uri", Form::Checked(uri)),
+    Field::new("frontchannel_logout_session_required", Form::Bool),
     Field::new("web_origins", Form::Each(check::origin, 100)),
     Field::new("token_endpoint_auth_method", Form::Word(AUTH_METHODS)),
     Field::new("token_endpoint_auth_signing_alg", Form::Word(ASSERTION_ALGORITHMS)),
     Field::new("jwks", Form::Json(jwks)),
-    Field::new("jwks_uri", Form::Checked(jwks_uri)),
+    Field::new("jwks_uri", Form::Checked(fetched)),
     Field::new("grant_types", Form::Each(grant_type, 10)),
     Field::new("response_types", Form::Each(response_type, 1)),
     Field::new("scope", Form::Checked(check::scope)),
+    Field::new("subject_type", Form::Word(&["public", "pairwise"])),
+    Field::new("sector_identifier_uri", Form::Checked(fetched)),
     Field::new("consent", Form::Word(&["ask", "skip"])),
     Field::new("access_token_format", Form::Word(&["jwt", "opaque"])),
     Field::new("require_pkce", Form::Bool),
@@ -78,8 +82,8 @@ fn jwks(value: &Value) -> Result<Value, String> {
     Ok(set.to_value())
 }
 
-/// Where keys are fetched: https alone, since whoever answers there can be the client.
-fn jwks_uri(text: &str) -> Result<String, String> {
+/// Where keys and sector documents are fetched: https alone, since whoever answers there speaks for the client.
+fn fetched(text: &str) -> Result<String, String> {
     if !text.starts_with("https://") || text.contains('#') {
         return Err(format!("{} must begin with https:// and have no fragment", shown(text)));
     }
@@ -187,6 +191,13 @@ fn logout_endpoint(client: &ClientMetadata, public: bool) -> Option<Crossed> {
     })
 }
 
+/// Front-Channel Logout 1.0 section 2.
+fn logout_frame(client: &ClientMetadata) -> Option<Crossed> {
+    let uri = client.frontchannel_logout_uri.as_deref()?;
+    let fault = frontchannel_logout::check_registrable(uri, &client.redirect_uris).err()?;
+    Some(Crossed::new(&["frontchannel_logout_uri", "redirect_uris"], format!("{} {fault}", shown(uri))))
+}
+
 /// What is wrong with a client's fields taken together.
 pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
     let mut list = Vec::new();
@@ -202,6 +213,7 @@ pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
         Some(Crossed::new(&["post_logout_redirect_uris"], told(uri, &fault)))
     }));
     list.extend(logout_endpoint(client, public));
+    list.extend(logout_frame(client));
     if code && client.redirect_uris.is_empty() {
         list.push(Crossed::new(
             &["redirect_uris", "grant_types"],
@@ -223,6 +235,11 @@ pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
     if code && client.response_types.is_empty() {
         list.push(Crossed::new(&["response_types", "grant_types"], "authorization_code needs the response type code"));
     }
+    list.extend(
+        subject::check_sector(client)
+            .err()
+            .map(|fault| Crossed::new(&["subject_type", "sector_identifier_uri", "redirect_uris"], fault.to_string())),
+    );
     list.extend(crossed_keys(client));
     if public && client.require_pkce == Some(false) {
         list.push(Crossed::new(

@@ -10,7 +10,6 @@ use http::{Response, StatusCode};
 use super::{Lookup, Pending, Provenance, go, pending, provenance, set_cookie, signed_in};
 use crate::domain::model::secret::Secret;
 use crate::domain::model::span::Span;
-use crate::domain::protocol::authorize::AuthorizeRequest;
 use crate::domain::protocol::params::Params;
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::domain::signin::next_step::{Offer, Step};
@@ -19,7 +18,7 @@ use crate::http::extract::call::Call;
 use crate::http::page::{LoginError, LoginNotice, LoginPage};
 use crate::http::render::note::Note;
 use crate::http::render::{page, target};
-use crate::http::{answer, begin};
+use crate::http::{answer, begin, session_state};
 use crate::service::Error;
 use crate::service::session::bind::SignedIn;
 use crate::service::session::open::Brought;
@@ -27,7 +26,7 @@ use crate::service::signin::engine::{self, Standing};
 use crate::service::signin::flow::{self, Fresh};
 use crate::service::signin::form::{self, Binding};
 use crate::service::signin::password::{self, Attempt, Outcome};
-use crate::store::repo;
+use crate::service::subject::{self, Traces};
 
 /// Answers `GET`.
 ///
@@ -78,7 +77,7 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
     }
     if field("action") == "cancel" {
         let refusal = Refusal::new(OauthCode::AccessDenied, "login_cancelled", "the person cancelled the sign-in");
-        return Ok(answer::refusal(&call, &pending.flow.request, &pending.client, &refusal));
+        return Ok(answer::refusal(&call, pending.asked(signed_in.as_ref()), &refusal));
     }
     attempt(&call, &mut pending, signed_in.as_ref(), (username, remember), &form).await
 }
@@ -124,6 +123,9 @@ async fn attempt(
     let user = call.app.store.models().user(call.ctx.realm.id, opened.session.user).await?;
     let now = user.map(|user| SignedIn { session: Arc::new(opened.session), user });
     let mut response = go(call, pending, now.as_ref()).await?;
+    if let Some(now) = &now {
+        session_state::follow(call, now, &mut response);
+    }
     set_cookie(&mut response, Some(session_cookie));
     set_cookie(&mut response, Some(device_cookie));
     Ok(response)
@@ -144,11 +146,13 @@ async fn ask(call: &Call, pending: &Pending, signed_in: Option<&SignedIn>) -> Re
         Step::Password { offer: Some(Offer::Typed(name)) } => Some(name.chars().take(256).collect()),
         // The subject of an ID token hint or of the session: its name is only ever shown to this browser.
         Step::Password { offer: Some(Offer::Subject(sub)) } => {
-            let known =
-                signed_in.filter(|known| known.user.user.sub == sub).map(|known| known.user.user.username.clone());
+            let known = match signed_in {
+                Some(known) if is_known_by(call, pending, known, &sub).await? => Some(&known.user),
+                _ => None,
+            };
             match known {
-                Some(name) => Some(name),
-                None => Some(name_of(call, &sub).await?),
+                Some(known) => Some(known.user.username.clone()),
+                None => Some(name_of(call, pending, &sub).await?),
             }
         }
         Step::Password { offer: None } => Some(String::new()),
@@ -158,9 +162,15 @@ async fn ask(call: &Call, pending: &Pending, signed_in: Option<&SignedIn>) -> Re
 
 /// The name behind a hint's subject. The client holds an ID token of ours about that person, so it
 /// tells the client nothing that `preferred_username` would not.
-async fn name_of(call: &Call, sub: &str) -> Result<String, Error> {
-    let user = repo::user::find_by_sub(&call.app.store.read(), call.ctx.realm.id, sub).await?;
-    Ok(user.map(|user| user.username).unwrap_or_default())
+async fn name_of(call: &Call, pending: &Pending, sub: &str) -> Result<String, Error> {
+    let traces = Traces { session: pending.flow.request.hint_sid, ..Traces::default() };
+    let found = subject::person(&call.app, &call.ctx, &pending.client, sub, traces).await?;
+    Ok(found.map(|found| found.user.username.clone()).unwrap_or_default())
+}
+
+/// Whether the client knows the person by this `sub`.
+async fn is_known_by(call: &Call, pending: &Pending, person: &SignedIn, sub: &str) -> Result<bool, Error> {
+    Ok(subject::seen_by(&call.app, &call.ctx.realm, &pending.client, &person.user.user.sub).await? == sub)
 }
 
 async fn show(
@@ -182,7 +192,9 @@ async fn show(
     login.remember_checked = shown.remember;
     login.error = shown.error;
     login.cancel = true;
-    if shown.error.is_none() && signed_in.is_some_and(|person| is_confirmation(request, person)) {
+    if let Some(person) = signed_in.filter(|_| shown.error.is_none())
+        && is_confirmation(call, pending, person).await?
+    {
         login.notice = Some(LoginNotice::Confirm);
     }
     let target = target::csp_source(&request.redirect_uri);
@@ -190,8 +202,15 @@ async fn show(
 }
 
 /// Whether the person signed in is asked to prove herself again, rather than another one to sign in.
-fn is_confirmation(request: &AuthorizeRequest, person: &SignedIn) -> bool {
-    !request.prompt.select_account && request.hint_sub.as_ref().is_none_or(|sub| *sub == person.user.user.sub)
+async fn is_confirmation(call: &Call, pending: &Pending, person: &SignedIn) -> Result<bool, Error> {
+    let request = &pending.flow.request;
+    if request.prompt.select_account {
+        return Ok(false);
+    }
+    match &request.hint_sub {
+        Some(sub) => is_known_by(call, pending, person, sub).await,
+        None => Ok(true),
+    }
 }
 
 /// The browser's cookie did not come along: lost, replaced by another tab's, or kept back because the form

@@ -8,9 +8,10 @@ use http::Response;
 use super::{Provenance, browser, provenance, signed_in};
 use crate::domain::protocol::logout::{Decision, Then};
 use crate::domain::protocol::params::Params;
+use crate::domain::protocol::ui_locales;
 use crate::http::extract::call::{Call, as_query};
-use crate::http::oidc::logout::end_and_go;
 use crate::http::render::redirect;
+use crate::http::signed_out::{self, Onward};
 use crate::service::signin::form::{self, Binding};
 use crate::service::{Error, logout};
 
@@ -37,5 +38,7 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
         Decision::Ask { then, .. } | Decision::EndNow { then, .. } | Decision::AlreadyOut(then) => then,
         Decision::ErrorPage(_) => Then::SignedOutPage,
     };
-    end_and_go(&call, &person, &then).await
+    let locales = ui_locales::of(&params);
+    signed_out::end_and_go(&call, &person, Onward { then: &then, client: asked.client.as_deref(), locales: &locales })
+        .await
 }

@@ -13,7 +13,7 @@ use axum::body::Body;
 use http::header::{HeaderValue, ORIGIN, SET_COOKIE};
 use http::{Response, StatusCode};
 
-use super::answer;
+use super::answer::{self, Asked};
 use super::cookies::Cookie;
 use super::extract::call::Call;
 use super::page::{AlreadySignedInPage, Fault};
@@ -103,6 +103,14 @@ pub struct Pending {
     pub client: Arc<Client>,
 }
 
+impl Pending {
+    /// The request as it is answered.
+    #[must_use]
+    pub fn asked<'a>(&'a self, signed_in: Option<&'a SignedIn>) -> Asked<'a> {
+        Asked { request: &self.flow.request, client: &self.client, seen: signed_in.into() }
+    }
+}
+
 /// What a page's `flow` parameter leads to.
 pub enum Lookup {
     /// Go on.
@@ -167,7 +175,7 @@ pub async fn go(call: &Call, pending: &mut Pending, signed_in: Option<&SignedIn>
         (Step::Issue { scope }, Some(signed_in)) => {
             let facts = issue::Facts { client: &pending.client, request: &pending.flow.request, signed_in, scope };
             let code = issue::code(&call.app, &call.ctx, facts).await?;
-            let response = answer::success(call, &pending.flow.request, &pending.client, &code);
+            let response = answer::success(call, pending.asked(Some(signed_in)), &code);
             // What was done for this request is spent; the request itself stays, so that Back and a
             // second press go on with the session instead of ending nowhere (B-39 c).
             pending.flow.fresh = None;
@@ -175,7 +183,7 @@ pub async fn go(call: &Call, pending: &mut Pending, signed_in: Option<&SignedIn>
             flow::save(&call.app, &call.ctx, pending.browser, pending.handle, &pending.flow).await?;
             Ok(response)
         }
-        (Step::Refuse(refusal), _) => Ok(answer::refusal(call, &pending.flow.request, &pending.client, &refusal)),
+        (Step::Refuse(refusal), _) => Ok(answer::refusal(call, pending.asked(signed_in), &refusal)),
         (Step::Consent { .. }, Some(_)) => Ok(redirect::see_other(&address(call, "/consent", pending.handle))),
         (Step::Password { .. } | Step::Issue { .. } | Step::Consent { .. }, _) => {
             Ok(redirect::see_other(&address(call, "/login", pending.handle)))

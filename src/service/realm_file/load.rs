@@ -30,11 +30,14 @@ async fn frame(source: &impl Source, realm: Realm) -> Result<StoredRealm, Error>
     }
     Ok(StoredRealm {
         realm: Some(realm),
+        // Sealed: opened by who plans or exports.
+        pairwise_key: None,
         roles: repo::role::list(source, id).await?,
         groups: repo::group::list(source, id).await?,
         users: Vec::new(),
         clients,
         resources: repo::resource::list(source, id).await?,
+        scopes: repo::scope::list(source, id).await?,
     })
 }
 

@@ -1,5 +1,7 @@
 //! The only place tokens are made. What they may say was decided before.
 
+use std::borrow::Cow;
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
@@ -15,10 +17,10 @@ use crate::domain::protocol::backchannel_logout::{self, LogoutTokenClaims, Logou
 use crate::domain::protocol::id_token::{self, IdTokenClaims, IdTokenFacts};
 use crate::domain::protocol::jwt::JwsHeader;
 use crate::domain::protocol::opaque_token::{self, OpaquePayload};
-use crate::domain::protocol::token::Entitlement;
+use crate::domain::protocol::token::{Entitlement, Subject};
 use crate::observe::metrics::metrics;
 use crate::seal::Purpose;
-use crate::service::{App, Error};
+use crate::service::{App, Error, subject};
 use crate::store::readmodel::UserFacts;
 
 /// Tokens of one answer.
@@ -64,11 +66,13 @@ pub struct Order<'a> {
 /// When there is no key to sign with, or it cannot sign.
 pub async fn tokens(app: &App, ctx: &Ctx, order: &Order<'_>) -> Result<Minted, Error> {
     let Order { client, entitlement, grant_type, grant, person } = *order;
+    let sub = sub(app, ctx, order).await?;
     let (realm, settings) = (ctx.realm.id, &ctx.realm.settings);
     let has = |scope: &str| entitlement.scope.iter().any(|own| own == scope);
     let facts = AccessTokenFacts {
         issuer: &ctx.site.issuer,
         entitlement,
+        sub: &sub,
         jti: TokenId::from_uuid(app.entropy.uuid("jti", ctx.now)),
         grant,
         client: client.key,
@@ -94,6 +98,7 @@ pub async fn tokens(app: &App, ctx: &Ctx, order: &Order<'_>) -> Result<Minted, E
         let facts = IdTokenFacts {
             issuer: &ctx.site.issuer,
             entitlement,
+            sub: &sub,
             access_token: Some(&access_token),
             alg,
             now: ctx.now,
@@ -111,6 +116,17 @@ pub async fn tokens(app: &App, ctx: &Ctx, order: &Order<'_>) -> Result<Minted, E
         expires_in: settings.tokens.access.as_secs(),
         scope: entitlement.scope.join(" "),
     })
+}
+
+/// Of whom the tokens speak, as their client knows her.
+async fn sub<'a>(app: &App, ctx: &Ctx, order: &Order<'a>) -> Result<Cow<'a, str>, Error> {
+    match (&order.entitlement.subject, order.person) {
+        (Subject::Client, _) => Ok(Cow::Borrowed(&order.entitlement.client_id)),
+        (Subject::Person { .. }, Some(person)) => {
+            subject::seen_by(app, &ctx.realm, order.client, &person.user.sub).await
+        }
+        (Subject::Person { .. }, None) => Err(Error::Internal("tokens about nobody".to_owned())),
+    }
 }
 
 /// A logout token to be made.

@@ -27,6 +27,7 @@ mod origins;
 mod push;
 mod realm;
 mod resources;
+mod scopes;
 mod session;
 mod user;
 
@@ -56,6 +57,7 @@ struct Inner {
     clients: client::Clients,
     origins: origins::Origins,
     resources: resources::Resources,
+    scopes: scopes::Scopes,
     keys: keys::Keys,
     sessions: session::Sessions,
     users: user::Users,
@@ -84,6 +86,7 @@ impl ReadModels {
             clients: client::Clients::new(),
             origins: origins::new(),
             resources: resources::new(),
+            scopes: scopes::new(),
             keys: keys::new(),
             sessions: session::new(),
             users: user::new(),
@@ -116,6 +119,7 @@ impl ReadModels {
                 inner.users.drop_where(|key| key.0 == realm);
             }
             ChangeKind::Resource => inner.resources.drop_one(&realm),
+            ChangeKind::Scope => inner.scopes.drop_one(&realm),
             ChangeKind::Key => inner.keys.drop_one(&realm),
             ChangeKind::User => inner.users.drop_one(&(realm, UserId::from_uuid(change.id))),
             ChangeKind::Session => inner.sessions.drop_one(&(realm, SessionId::from_uuid(change.id))),
@@ -139,6 +143,7 @@ impl ReadModels {
         inner.clients.clear();
         inner.origins.clear();
         inner.resources.clear();
+        inner.scopes.clear();
         inner.keys.clear();
         inner.sessions.clear();
         inner.users.clear();

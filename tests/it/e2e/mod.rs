@@ -4,3 +4,4 @@ mod apache;
 mod harness;
 mod looks;
 mod peers;
+mod signing_out;

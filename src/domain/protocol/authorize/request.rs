@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::ids::SessionId;
 use crate::protocol::refusal::Refusal;
 
 /// An authorization request that may be answered.
@@ -35,6 +36,9 @@ pub struct AuthorizeRequest {
     pub login_hint: Option<String>,
     /// The subject of a valid ID token hint.
     pub hint_sub: Option<String>,
+    /// The session of a valid ID token hint: it leads to a person whose `sub` is pairwise.
+    #[serde(default)]
+    pub hint_sid: Option<SessionId>,
     /// Wished authentication context classes, best first; voluntary.
     pub acr_values: Vec<String>,
     /// S256 challenge (RFC 7636).

@@ -12,10 +12,16 @@ pub enum Answer<'a> {
     Refused(&'a Refusal),
 }
 
-/// Names and values in the order they are written, not yet encoded.
+/// Names and values in the order they are written, not yet encoded. `session_state` (Session Management 1.0
+/// section 2) where the realm offers it, also with a refusal: the client may then watch for a change.
 #[must_use]
-pub fn parameters(answer: Answer<'_>, state: Option<&str>, iss: &str) -> Vec<(&'static str, String)> {
-    let mut parameters = Vec::with_capacity(4);
+pub fn parameters(
+    answer: Answer<'_>,
+    state: Option<&str>,
+    iss: &str,
+    session_state: Option<String>,
+) -> Vec<(&'static str, String)> {
+    let mut parameters = Vec::with_capacity(5);
     match answer {
         Answer::Code(code) => parameters.push(("code", code.to_owned())),
         Answer::Refused(refusal) => {
@@ -27,6 +33,9 @@ pub fn parameters(answer: Answer<'_>, state: Option<&str>, iss: &str) -> Vec<(&'
         parameters.push(("state", state.to_owned()));
     }
     parameters.push(("iss", iss.to_owned()));
+    if let Some(session_state) = session_state {
+        parameters.push(("session_state", session_state));
+    }
     parameters
 }
 
@@ -37,16 +46,17 @@ mod tests {
 
     #[test]
     fn iss_and_state_are_in_success_and_error() {
-        let written = parameters(Answer::Code("c"), Some("s &"), "https://op.example");
+        let written = parameters(Answer::Code("c"), Some("s &"), "https://op.example", None);
         assert_eq!(written, [("code", "c".into()), ("state", "s &".into()), ("iss", "https://op.example".into())]);
         let refusal = Refusal::new(OauthCode::AccessDenied, "denied", "the person said no");
-        let written = parameters(Answer::Refused(&refusal), None, "https://op.example");
+        let written = parameters(Answer::Refused(&refusal), None, "https://op.example", Some("hash.salt".to_owned()));
         assert_eq!(
             written,
             [
                 ("error", "access_denied".into()),
                 ("error_description", "the person said no".into()),
                 ("iss", "https://op.example".into()),
+                ("session_state", "hash.salt".into()),
             ]
         );
     }

@@ -113,6 +113,7 @@ keys! {
     ScopeRoles = "scope.roles",
     ScopeGroups = "scope.groups",
     ScopeOther = "scope.other",
+    ScopeResource = "scope.resource",
     // Sign-out
     LogoutHeading = "logout.heading",
     LogoutText = "logout.text",
@@ -123,6 +124,8 @@ keys! {
     SignedOutHeading = "signed_out.heading",
     SignedOutText = "signed_out.text",
     SignedOutAgain = "signed_out.again",
+    SignedOutTold = "signed_out.told",
+    SignedOutPassing = "signed_out.passing",
     // Form post
     FormPostHeading = "form_post.heading",
     FormPostText = "form_post.text",
