@@ -112,8 +112,7 @@ async fn a_name_that_leads_inside_the_next_time_is_not_followed_there() {
             backchannel_logout::run_once(&Arc::new(app), op.app.clock.now()).await.expect("the store answers"),
             1
         );
-        let left = names.0.lock().expect("answers").len();
-        left
+        names.0.lock().expect("answers").len()
     };
     op.apply(&at("web", &host.url("localhost", "/in"))).await;
     let mut browser = op.browser();
