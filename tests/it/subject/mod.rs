@@ -219,6 +219,14 @@ async fn a_hint_of_a_pairwise_client_signs_out_without_a_question() {
     assert_eq!(answer.location(), "https://pair.example/out?state=s");
     let answer = browser.get(&authorize(ONE, "openid", &[("prompt", "none")])).await;
     assert_eq!(answer.location_param("error").as_deref(), Some("login_required"));
+    // By a `logout_hint` it means her by the sub that it knows, and by no other.
+    let (mine, own) = (known(&op, ONE).await, known(&op, WEB).await);
+    for (sub, asks) in [(own, true), (mine, false)] {
+        let again = tokens(&op, &mut browser, ONE, "openid").await;
+        let hint = text(&again, "id_token");
+        let answer = browser.get(&format!("/logout?id_token_hint={hint}&logout_hint={sub}")).await;
+        assert_eq!(answer.page().has_id("logout-yes"), asks, "{sub}: {}", answer.body);
+    }
 }
 
 #[tokio::test]
@@ -263,6 +271,7 @@ async fn an_offline_grant_keeps_its_sub_when_its_session_is_long_gone() {
 async fn two_nodes_that_need_the_first_pairwise_sub_at_once_agree() {
     let op = std::sync::Arc::new(start().await);
     let other = std::sync::Arc::new(Op::builder().beside(&op).start().await);
+    known(&op, WEB).await;
     assert!(db_realm(&op).await.pairwise_key.is_none(), "drawn only when needed");
     let mut codes = Vec::new();
     for node in [&op, &other] {
