@@ -3,5 +3,5 @@
 mod apache;
 mod harness;
 mod looks;
-mod signing_out;
 mod peers;
+mod signing_out;
