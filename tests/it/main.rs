@@ -87,6 +87,8 @@ mod realms;
 #[cfg(test)]
 mod refresh;
 #[cfg(test)]
+mod registration;
+#[cfg(test)]
 mod resources;
 #[cfg(test)]
 mod revocation;
