@@ -3,7 +3,7 @@
 
 use crate::context::Ctx;
 use crate::domain::model::client::Client;
-use crate::domain::protocol::introspection::{self, INACTIVE, RefreshSeen};
+use crate::domain::protocol::introspection::{self, Held, INACTIVE, RefreshSeen};
 use crate::domain::protocol::token::refresh_token::{Presentation, PresentedRefresh, RefreshLimits, classify};
 use crate::domain::protocol::token_text::{self, Shape};
 use crate::service::token::facts::{self, Right};
@@ -32,8 +32,14 @@ async fn access(app: &App, ctx: &Ctx, caller: &Client, token: &str) -> Result<Op
         Err(error) => return Err(error),
     };
     let resources = app.store.models().resources(ctx.realm.id).await?;
+    let person = live.person.as_deref();
+    let own = facts::service_roles(app, &live.client, person, &live.token.scope).await?;
+    let held = match person {
+        Some(person) => Held { roles: &person.effective.roles, groups: Some(&person.effective.groups) },
+        None => Held { roles: own.as_deref().map(Vec::as_slice).unwrap_or_default(), groups: None },
+    };
     // `live` has asked whether the subject may receive; who gets here may.
-    Ok(introspection::answer_access(&live.token, caller, &resources, &Ok(())).map(|active| active.to_bytes()))
+    Ok(introspection::answer_access(&live.token, caller, &resources, held, &Ok(())).map(|active| active.to_bytes()))
 }
 
 async fn refresh(app: &App, ctx: &Ctx, caller: &Client, text: &str) -> Result<Option<Vec<u8>>, Error> {

@@ -47,6 +47,8 @@ mod cookies;
 #[cfg(test)]
 mod cors;
 #[cfg(test)]
+mod defaults;
+#[cfg(test)]
 mod discovery;
 #[cfg(test)]
 mod docs;
@@ -85,7 +87,13 @@ mod realms;
 #[cfg(test)]
 mod refresh;
 #[cfg(test)]
+mod registration;
+#[cfg(test)]
+mod resources;
+#[cfg(test)]
 mod revocation;
+#[cfg(test)]
+mod roles;
 #[cfg(test)]
 mod scopes;
 #[cfg(test)]

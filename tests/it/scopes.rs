@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::kit::browser::Answer;
 use crate::kit::flow::{ASKER, Client, authorize, code_answer, decode, introspect, redeem, text};
 use crate::kit::op::{Op, PASSWORD};
-use crate::kit::token::{given, refused};
+use crate::kit::token::given;
 
 const SCOPES: &str = r#"
 realm: main
@@ -63,7 +63,7 @@ async fn people_are_asked_in_their_language_in_the_realms_else_in_any_else_by_na
         assert!(page.contains(words), "{words}: {page}");
     }
     // A screen reader is told that this one is English.
-    assert!(german.body.contains("<span lang=\"en\">Send things back"), "{}", german.body);
+    assert!(german.body.contains("<span dir=\"auto\" lang=\"en\">Send things back"), "{}", german.body);
     assert!(!german.body.contains("lang=\"de\">Ihre Bestellungen"), "{}", german.body);
 }
 
@@ -146,8 +146,6 @@ async fn a_scope_that_is_taken_away_is_gone_at_once() {
     op.apply_whole(&realm).await;
     let tokens = granted(&op, ASKER, "openid orders", &[]).await;
     assert_eq!(text(&tokens, "scope"), "openid", "not declared any more");
-    let body = [("grant_type", "authorization_code"), ("code", "x"), ("redirect_uri", ASKER.redirect_uri)];
-    refused(&crate::kit::flow::post_as(&op, ASKER, "/token", &body).await, 400, "invalid_grant");
 }
 
 #[tokio::test]

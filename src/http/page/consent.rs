@@ -150,6 +150,8 @@ pub struct ConsentPage {
     pub chrome: Chrome,
     /// Who asks.
     pub client: ClientHeader,
+    /// The day on which the client registered itself; absent where an operator stands for it.
+    pub unchecked_since: Option<String>,
     /// Who is signed in, as the person knows it.
     pub person: String,
     /// Where the form goes.
@@ -188,6 +190,7 @@ impl ConsentPage {
         let few = |lang| Self {
             chrome: sample::chrome(lang),
             client: sample::client(lang),
+            unchecked_since: None,
             person: sample::username(lang).into(),
             action: "/consent".into(),
             csrf: "csrf-token".into(),
@@ -206,6 +209,7 @@ impl ConsentPage {
             manage_href: Some("/account/apps".into()),
             ..few(lang)
         };
+        let day = || Some("2026-11-03".to_owned());
         let own = |lang| Self { scopes: own_lines(lang), ..few(lang) };
         vec![
             ("few-en", few(Language::En)),
@@ -215,6 +219,9 @@ impl ConsentPage {
             ("many-xa", many(Language::Xa)),
             ("many-xb", many(Language::Xb)),
             ("offline-en", Self { offline: true, ..few(Language::En) }),
+            ("unchecked-en", Self { unchecked_since: day(), ..few(Language::En) }),
+            ("unchecked-de", Self { unchecked_since: day(), ..many(Language::De) }),
+            ("unchecked-xa", Self { unchecked_since: day(), ..few(Language::Xa) }),
             ("own-en", own(Language::En)),
             ("own-de", own(Language::De)),
             ("own-xb", own(Language::Xb)),

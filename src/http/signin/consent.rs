@@ -103,7 +103,9 @@ async fn show(
     chrome.sign_out = Some(call.ctx.site.path("/logout"));
     let wording = Wording::load(call, chrome.lang).await?;
     let target = target::csp_source(&request.redirect_uri);
+    let is_unchecked = pending.client.is_self_registered();
     let consent = ConsentPage {
+        unchecked_since: is_unchecked.then(|| pending.client.created_at.to_rfc3339().chars().take(10).collect()),
         client: page::client_header(call, &pending.client).await?,
         person: person.user.user.username.clone(),
         action: call.ctx.site.path("/consent"),

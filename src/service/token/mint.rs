@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::answer::TokenAnswer;
+use super::facts;
 use crate::context::Ctx;
 use crate::domain::model::client::{AccessTokenFormat, Client, GrantType};
 use crate::domain::model::ids::{GrantId, RealmId, SessionId, TokenId};
@@ -17,6 +18,7 @@ use crate::domain::protocol::backchannel_logout::{self, LogoutTokenClaims, Logou
 use crate::domain::protocol::id_token::{self, IdTokenClaims, IdTokenFacts};
 use crate::domain::protocol::jwt::JwsHeader;
 use crate::domain::protocol::opaque_token::{self, OpaquePayload};
+use crate::domain::protocol::scope::{GROUPS, ROLES};
 use crate::domain::protocol::token::{Entitlement, Subject};
 use crate::observe::metrics::metrics;
 use crate::seal::Purpose;
@@ -67,6 +69,7 @@ pub struct Order<'a> {
 pub async fn tokens(app: &App, ctx: &Ctx, order: &Order<'_>) -> Result<Minted, Error> {
     let Order { client, entitlement, grant_type, grant, person } = *order;
     let sub = sub(app, ctx, order).await?;
+    let service_roles = facts::service_roles(app, client, person, &entitlement.scope).await?;
     let (realm, settings) = (ctx.realm.id, &ctx.realm.settings);
     let has = |scope: &str| entitlement.scope.iter().any(|own| own == scope);
     let facts = AccessTokenFacts {
@@ -78,8 +81,11 @@ pub async fn tokens(app: &App, ctx: &Ctx, order: &Order<'_>) -> Result<Minted, E
         client: client.key,
         now: ctx.now,
         lifetime: settings.tokens.access.get(),
-        roles: person.filter(|_| has("roles")).map(|person| person.effective.roles.as_slice()),
-        groups: person.filter(|_| has("groups")).map(|person| person.effective.groups.as_slice()),
+        roles: match person {
+            Some(person) => has(ROLES).then_some(person.effective.roles.as_slice()),
+            None => service_roles.as_deref().map(Vec::as_slice),
+        },
+        groups: person.filter(|_| has(GROUPS)).map(|person| person.effective.groups.as_slice()),
     };
     let access_token = match client.metadata.access_token_format {
         AccessTokenFormat::Jwt => {

@@ -28,6 +28,7 @@ mod push;
 mod realm;
 mod resources;
 mod scopes;
+mod service_roles;
 mod session;
 mod user;
 
@@ -59,6 +60,7 @@ struct Inner {
     resources: resources::Resources,
     scopes: scopes::Scopes,
     keys: keys::Keys,
+    service_roles: service_roles::ServiceRoles,
     sessions: session::Sessions,
     users: user::Users,
     grants: grant::Grants,
@@ -88,6 +90,7 @@ impl ReadModels {
             resources: resources::new(),
             scopes: scopes::new(),
             keys: keys::new(),
+            service_roles: service_roles::new(),
             sessions: session::new(),
             users: user::new(),
             grants: grant::new(),
@@ -114,6 +117,7 @@ impl ReadModels {
             }
             ChangeKind::Client => {
                 inner.clients.by_key.drop_one(&(realm, ClientKey::from_uuid(change.id)));
+                inner.service_roles.drop_one(&(realm, ClientKey::from_uuid(change.id)));
                 inner.origins.drop_one(&realm);
                 // Client roles are named by the client's public name.
                 inner.users.drop_where(|key| key.0 == realm);
@@ -131,7 +135,10 @@ impl ReadModels {
             ChangeKind::TokenRevoked => {
                 inner.ended.tokens.add((realm, TokenId::from_uuid(change.id)), ended::kept_until(inner.clock.now()));
             }
-            ChangeKind::Roles => inner.users.drop_where(|key| key.0 == realm),
+            ChangeKind::Roles => {
+                inner.users.drop_where(|key| key.0 == realm);
+                inner.service_roles.drop_where(|key| key.0 == realm);
+            }
             ChangeKind::All => self.clear(),
         }
     }
@@ -145,6 +152,7 @@ impl ReadModels {
         inner.resources.clear();
         inner.scopes.clear();
         inner.keys.clear();
+        inner.service_roles.clear();
         inner.sessions.clear();
         inner.users.clear();
         inner.grants.clear();

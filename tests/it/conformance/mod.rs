@@ -7,6 +7,7 @@
 mod claims;
 mod dynamic;
 mod refused;
+mod registration;
 mod sector;
 mod server;
 mod session;

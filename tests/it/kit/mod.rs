@@ -4,6 +4,7 @@ pub(crate) mod browser;
 pub(crate) mod db;
 pub(crate) mod flow;
 pub(crate) mod house;
+pub(crate) mod names;
 pub(crate) mod node_clock;
 pub(crate) mod oauth2_proxy;
 pub(crate) mod op;

@@ -1,14 +1,18 @@
 //! Sectors (OpenID Connect Core 8.1, Dynamic Registration 5): which clients know people together, and whether
 //! the sector's host agrees. Its document comes from wherever a stranger says, so the guarded client fetches it.
 
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
 use doorward::domain::model::client::{ClientMetadata, SubjectType};
 use doorward::domain::protocol::subject::DocumentFault;
-use doorward::outbound::{self, Trust};
+use doorward::outbound::{self, Outbound, Trust};
 use doorward::service::admin::doctor::{Found, examine};
 use doorward::service::sector::{self, SectorError};
 
 use super::{ONE, known, start};
 use crate::kit::flow::Client;
+use crate::kit::names::Turning;
 use crate::kit::op::{Builder, Op};
 use crate::kit::relay::{Relay, authorities};
 use crate::kit::tls_host::{Behaviour, TlsHost};
@@ -190,6 +194,24 @@ async fn what_stands_behind_a_name_counts_at_each_check() {
     assert_eq!(checked(&op, &relay.url("/uris"), Trust::Operator).await, Ok(()));
     relay.turn(&bad);
     assert!(checked(&op, &relay.url("/uris"), Trust::Operator).await.is_err());
+}
+
+#[tokio::test]
+async fn a_name_that_leads_inside_between_two_looks_is_not_followed_there() {
+    let host = TlsHost::start(&[("/uris", json(&all()))]).await;
+    let op = reaching(&host.authority()).start().await;
+    let (allowed, inside): (IpAddr, IpAddr) = (Ipv4Addr::LOCALHOST.into(), [127, 0, 0, 2].into());
+    let uri = host.url("localhost", "/uris");
+    let looked = async |answers: Vec<Vec<IpAddr>>| {
+        let names = Arc::new(Turning::new(answers));
+        let outbound = Outbound::new(&op.app.config.outbound).expect("a client").with_names(names.clone());
+        (sector::check(&outbound, &client(&uri), Trust::Operator).await, names.left())
+    };
+    // One look-up for one request, and what it gave is what is checked and connected to.
+    assert_eq!(looked(vec![vec![allowed], vec![inside], vec![inside]]).await, (Ok(()), 2));
+    let (told, _) = looked(vec![vec![inside], vec![allowed]]).await;
+    assert!(matches!(told, Err(SectorError::Unfetched(outbound::Error::Forbidden(_)))), "{told:?}");
+    assert_eq!(host.seen("/uris"), 1);
 }
 
 #[tokio::test]
