@@ -66,7 +66,8 @@ pub fn follow(call: &Call, person: &SignedIn, response: &mut Response<Body>) {
         return;
     }
     let name = Cookie::BrowserState.name(&call.ctx.site);
-    let is_set = |value: &HeaderValue| value.as_bytes().strip_prefix(name.as_bytes()).is_some_and(|rest| rest.starts_with(b"="));
+    let is_set =
+        |value: &HeaderValue| value.as_bytes().strip_prefix(name.as_bytes()).is_some_and(|rest| rest.starts_with(b"="));
     if !response.headers().get_all(SET_COOKIE).iter().any(is_set) {
         let cookie = set(call, person, &browser_state::of(&call.app, &person.session));
         response.headers_mut().append(SET_COOKIE, cookie);

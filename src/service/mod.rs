@@ -35,6 +35,7 @@ pub mod signin;
 pub mod token;
 pub mod userinfo;
 
+pub use authorize::request_uri::RequestUris;
 pub use client_keys::ClientKeys;
 pub use error::{Error, Fault};
 
@@ -61,4 +62,6 @@ pub struct App {
     pub repeats: Arc<Repeats>,
     /// Clients' own keys.
     pub client_keys: ClientKeys,
+    /// What stood at clients' `request_uris`.
+    pub request_uris: RequestUris,
 }

@@ -49,7 +49,10 @@ async fn oidcc_session_management_rp_initiated_logout() {
     let other = code_answer(&mut browser, ASKER, "openid", &[]).await;
     assert_eq!(browser.cookie("-state-").as_ref(), Some(&state), "one sign-in, one state");
     assert!(fits(&other, "asker", "https://asker.example", &browser));
-    assert!(!fits(&other, "asker", "https://app.example", &browser) && !fits(&other, "web", "https://asker.example", &browser));
+    assert!(
+        !fits(&other, "asker", "https://app.example", &browser)
+            && !fits(&other, "web", "https://asker.example", &browser)
+    );
     assert_ne!(entered.location_param("session_state"), other.location_param("session_state"));
 
     browser.get("/logout").await;
@@ -58,7 +61,10 @@ async fn oidcc_session_management_rp_initiated_logout() {
     assert!(!fits(&entered, "web", "https://app.example", &browser), "changed");
     let silent = browser.get(&authorize(WEB, "openid", &[("prompt", "none")])).await;
     assert_eq!(silent.location_param("error").as_deref(), Some("login_required"));
-    assert!(fits(&silent, "web", "https://app.example", &browser), "a refusal says it too: unchanged until she signs in");
+    assert!(
+        fits(&silent, "web", "https://app.example", &browser),
+        "a refusal says it too: unchanged until she signs in"
+    );
 }
 
 #[tokio::test]

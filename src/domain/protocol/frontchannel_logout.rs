@@ -130,7 +130,9 @@ mod tests {
 
     #[test]
     fn one_page_loads_so_many_and_its_policy_stays_short() {
-        let frame = |host: &str| Frame::new("App", &format!("https://{host}/bye"), "https://op.example", sample::SESSION).unwrap();
+        let frame = |host: &str| {
+            Frame::new("App", &format!("https://{host}/bye"), "https://op.example", sample::SESSION).unwrap()
+        };
         let many: Vec<Frame> = (0..30).map(|n| frame(&format!("a{n}.example"))).collect();
         assert_eq!(within_bounds(many.clone()), many[..MOST_FRAMES]);
         // Many addresses of one origin cost its name once.

@@ -15,8 +15,7 @@ use crate::http::layer::headers::Framable;
 use crate::http::page::assets;
 use crate::service::Error;
 
-const POLICY: &str =
-    "default-src 'none'; script-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *";
+const POLICY: &str = "default-src 'none'; script-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *";
 
 #[derive(Template)]
 #[template(path = "check_session.html")]

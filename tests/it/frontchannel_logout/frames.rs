@@ -69,8 +69,7 @@ async fn the_clients_of_the_session_are_loaded_and_no_others() {
     sign_in(&op, &mut there, OPAQUE).await;
     here.get("/logout").await;
     let page = here.submit("logout-yes", &[]).await;
-    let wanted =
-        ["http://localhost:63785/bye", "https://asker.example/bye", "https://app.example/bye?tenant=a%2Fb"];
+    let wanted = ["http://localhost:63785/bye", "https://asker.example/bye", "https://app.example/bye?tenant=a%2Fb"];
     assert_eq!(frames(&page), wanted.map(|uri| frame(uri, &claims["sid"])));
 }
 

@@ -32,7 +32,8 @@ fn frames(answer: &Answer) -> Vec<String> {
     for tag in answer.body.split("<iframe ").skip(1) {
         let (attributes, _) = tag.split_once('>').expect("a tag");
         let get = |name: &str| {
-            let (_, rest) = attributes.split_once(&format!("{name}=\"")).unwrap_or_else(|| panic!("{name}: {attributes}"));
+            let (_, rest) =
+                attributes.split_once(&format!("{name}=\"")).unwrap_or_else(|| panic!("{name}: {attributes}"));
             rest.split_once('"').expect("a value").0.to_owned()
         };
         assert_eq!(get("sandbox"), "allow-scripts allow-same-origin");
