@@ -174,7 +174,7 @@ async fn the_document_is_this() {
 }
 
 /// Registered names (IANA, OAuth Authorization Server Metadata) that we may use.
-const REGISTERED: [&str; 35] = [
+const REGISTERED: [&str; 37] = [
     "issuer",
     "authorization_endpoint",
     "token_endpoint",
@@ -206,6 +206,8 @@ const REGISTERED: [&str; 35] = [
     "claims_parameter_supported",
     "request_parameter_supported",
     "request_uri_parameter_supported",
+    "require_request_uri_registration",
+    "request_object_signing_alg_values_supported",
     "authorization_response_iss_parameter_supported",
     "service_documentation",
     // OpenID Connect Back-Channel Logout 1.0 section 2.1.

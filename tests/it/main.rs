@@ -29,6 +29,8 @@ mod authorize;
 #[cfg(test)]
 mod backchannel_logout;
 #[cfg(test)]
+mod claims_parameter;
+#[cfg(test)]
 mod client_assertion;
 #[cfg(test)]
 mod client_auth;
@@ -84,6 +86,8 @@ mod realm_file;
 mod realms;
 #[cfg(test)]
 mod refresh;
+#[cfg(test)]
+mod request_object;
 #[cfg(test)]
 mod revocation;
 #[cfg(test)]

@@ -7,6 +7,7 @@
 mod claims;
 mod dynamic;
 mod refused;
+mod request_object;
 mod server;
 mod session;
 

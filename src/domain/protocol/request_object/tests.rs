@@ -1,7 +1,5 @@
 //! Table tests of request objects.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use proptest::prelude::*;
 use serde_json::json;
 
