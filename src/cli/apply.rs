@@ -67,6 +67,9 @@ pub async fn run(args: ApplyArgs, app: &App) -> Result<(), Failure> {
     }
     let mode = if args.dry_run { Mode::DryRun } else { Mode::Write };
     let report = service::apply(app, &Input { realms, prune: args.prune, mode }).await?;
+    for warning in report.plans.iter().flat_map(|plan| &plan.warnings) {
+        say::note(&format!("warning: {warning}"));
+    }
     if args.json {
         say::data(&as_json(&report).to_string());
     } else {
@@ -183,7 +186,11 @@ fn as_json(report: &Report) -> serde_json::Value {
                     })
                 })
                 .collect();
-            json!({ "realm": plan.realm, "acts": acts })
+            json!({
+                "realm": plan.realm,
+                "acts": acts,
+                "warnings": plan.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            })
         })
         .collect();
     json!({ "written": report.mode == Mode::Write && !report.is_empty(), "realms": realms })

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::pick::{InRealm, OnDatabase};
+use super::pick::{self, InRealm, OnDatabase};
 use super::{Failure, say};
 use crate::domain::model::backchannel_logout::LogoutNotice;
 use crate::domain::model::client::Client;
@@ -80,13 +80,13 @@ pub async fn run(args: ClientArgs, app: &App) -> Result<(), Failure> {
     match args.command {
         Command::List => list(app, &realm, args.json).await,
         Command::Show { client_id } => {
-            let value = row(&find(app, &realm, &client_id).await?);
+            let value = row(&pick::client(app, &realm, &client_id).await?);
             let pretty = || serde_json::to_string_pretty(&value).unwrap_or_default();
             say::data(&if args.json { value.to_string() } else { pretty() });
             Ok(())
         }
         Command::RotateSecret { client_id, keep } => {
-            let found = find(app, &realm, &client_id).await?;
+            let found = pick::client(app, &realm, &client_id).await?;
             let secret = client::rotate_secret(app, &realm, &found, keep.map(Span::get)).await?;
             say::note(&match keep {
                 Some(keep) => {
@@ -114,7 +114,7 @@ async fn logouts(
     json: bool,
 ) -> Result<(), Failure> {
     let client = match &client_id {
-        Some(client_id) => Some(find(app, realm, client_id).await?.key),
+        Some(client_id) => Some(pick::client(app, realm, client_id).await?.key),
         None => None,
     };
     let notices = client::logouts(app, realm, NoticeFilter { client, pending }, 1000).await?;
@@ -167,12 +167,6 @@ async fn all(app: &App, realm: &Realm) -> Result<Vec<Client>, Failure> {
         }
         clients.extend(page);
     }
-}
-
-async fn find(app: &App, realm: &Realm, client_id: &str) -> Result<Client, Failure> {
-    client::find(app, realm, client_id)
-        .await?
-        .ok_or_else(|| Failure::Other(format!("there is no client {client_id} in the realm {}", realm.name)))
 }
 
 fn row(client: &Client) -> Value {

@@ -8,7 +8,9 @@ mod client;
 mod error;
 mod key_set;
 mod logo;
+pub mod names;
 mod request_object;
+mod sector;
 mod tls;
 
 pub use client::{DEFAULT_MAX, Fetched, Outbound, TIME_LIMIT, Trust};

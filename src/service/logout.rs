@@ -1,18 +1,19 @@
 //! RP-initiated logout: the facts for the rule, and the end of the session.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::context::Ctx;
 use crate::domain::model::audit::{Actor, AuditKind};
 use crate::domain::model::client::Client;
 use crate::domain::model::session::EndReason;
-use crate::domain::protocol::logout::{Decision, Hint, LogoutFacts, decide_logout, named_client};
+use crate::domain::protocol::logout::{Decision, Hint, LogoutFacts, Present, decide_logout, named_client};
 use crate::domain::protocol::params::Params;
 use crate::domain::protocol::refusal::Refusal;
 use crate::service::authorize::hint;
 use crate::service::session::bind::SignedIn;
 use crate::service::session::end::{self, Why};
-use crate::service::{App, Error};
+use crate::service::{App, Error, subject};
 
 /// Parameters that may stand once (RP-Initiated Logout 2).
 const SINGLE: [&str; 6] =
@@ -48,13 +49,21 @@ pub async fn decide(app: &App, ctx: &Ctx, params: &Params, signed_in: Option<&Si
         Ok(None) => None,
         Err(refusal) => return Ok(Asked { decision: Decision::ErrorPage(refusal), client: None }),
     };
+    let logout_hint = params.get("logout_hint");
+    let sub = match (signed_in, &client) {
+        // Only the hint needs it.
+        (Some(person), Some(client)) if logout_hint.is_some() => {
+            subject::seen_by(app, &ctx.realm, client, &person.user.user.sub).await?
+        }
+        (person, _) => Cow::Borrowed(person.map_or("", |person| person.user.user.sub.as_str())),
+    };
     let decision = decide_logout(&LogoutFacts {
         hint,
         client: client.as_deref(),
         post_logout_redirect_uri: params.get("post_logout_redirect_uri"),
         state: params.get("state"),
-        logout_hint: params.get("logout_hint"),
-        session: signed_in.map(|signed_in| (&*signed_in.session, &signed_in.user.user)),
+        logout_hint,
+        session: signed_in.map(|person| Present { session: &person.session, user: &person.user.user, sub: &sub }),
     });
     Ok(Asked { decision, client })
 }

@@ -29,15 +29,18 @@ pub mod realm_file;
 pub mod replay;
 pub mod revoke;
 pub mod rotate_keys;
+pub mod sector;
 pub mod session;
 pub mod setup;
 pub mod signin;
+pub mod subject;
 pub mod token;
 pub mod userinfo;
 
 pub use authorize::request_uri::RequestUris;
 pub use client_keys::ClientKeys;
 pub use error::{Error, Fault};
+pub use subject::PairwiseKeys;
 
 /// The handles that every use case works with.
 #[derive(Clone)]
@@ -64,4 +67,6 @@ pub struct App {
     pub client_keys: ClientKeys,
     /// What stood at clients' `request_uris`.
     pub request_uris: RequestUris,
+    /// Realms' keys of pairwise subs.
+    pub pairwise_keys: PairwiseKeys,
 }

@@ -29,8 +29,13 @@ pub async fn answer(app: &App, ctx: &Ctx, token: &str) -> Result<Userinfo, Error
     let Some(person) = &live.person else {
         return Err(Error::refused(OauthCode::InsufficientScope, "no_person", "this token is about no person"));
     };
-    let facts = ClaimFacts { user: &person.user, roles: &person.effective.roles, groups: &person.effective.groups };
     let token = &live.token;
+    let facts = ClaimFacts {
+        sub: &token.sub,
+        user: &person.user,
+        roles: &person.effective.roles,
+        groups: &person.effective.groups,
+    };
     let requested = requested_claims::beside(&facts, &token.userinfo_claims, &token.scope, &live.client.metadata.scope);
     let claims = UserinfoClaims::new(&facts, &token.scope).with(requested);
     let Some(alg) = live.client.metadata.userinfo_signed_response_alg else {

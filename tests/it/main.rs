@@ -49,6 +49,8 @@ mod cookies;
 #[cfg(test)]
 mod cors;
 #[cfg(test)]
+mod defaults;
+#[cfg(test)]
 mod discovery;
 #[cfg(test)]
 mod docs;
@@ -89,7 +91,13 @@ mod refresh;
 #[cfg(test)]
 mod request_object;
 #[cfg(test)]
+mod resources;
+#[cfg(test)]
 mod revocation;
+#[cfg(test)]
+mod roles;
+#[cfg(test)]
+mod scopes;
 #[cfg(test)]
 mod session_management;
 #[cfg(test)]
@@ -98,6 +106,8 @@ mod setup;
 mod signin;
 #[cfg(test)]
 mod store;
+#[cfg(test)]
+mod subject;
 #[cfg(test)]
 mod surface;
 #[cfg(test)]

@@ -76,6 +76,10 @@ pub struct ClientMetadata {
     pub response_types: Vec<ResponseType>,
     /// Scopes it may ask for, space separated.
     pub scope: String,
+    /// How it knows people (OpenID Connect Core 8).
+    pub subject_type: SubjectType,
+    /// Whose host is the sector of its pairwise subs (OpenID Connect Core 8.1).
+    pub sector_identifier_uri: Option<String>,
     /// Whether people are asked.
     pub consent: ConsentMode,
     /// JWT (RFC 9068) or opaque.
@@ -123,6 +127,8 @@ impl Default for ClientMetadata {
             grant_types: vec![GrantType::AuthorizationCode],
             response_types: vec![ResponseType::Code],
             scope: "openid".to_owned(),
+            subject_type: SubjectType::Public,
+            sector_identifier_uri: None,
             consent: ConsentMode::Ask,
             access_token_format: AccessTokenFormat::Jwt,
             require_pkce: None,
@@ -251,6 +257,30 @@ impl GrantType {
 pub enum ResponseType {
     /// The code flow.
     Code,
+}
+
+/// How a client knows people (OpenID Connect Core 8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SubjectType {
+    /// By the same `sub` as every other client.
+    Public,
+    /// By a `sub` that is the sector's own.
+    Pairwise,
+}
+
+impl SubjectType {
+    /// Every type, in the order of discovery.
+    pub const ALL: [Self; 2] = [Self::Public, Self::Pairwise];
+
+    /// The registered name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Public => "public",
+            Self::Pairwise => "pairwise",
+        }
+    }
 }
 
 /// Whether people are asked before an application gets something.

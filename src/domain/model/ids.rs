@@ -105,6 +105,8 @@ id!(/// A group.
     GroupId, "grp");
 id!(/// A protected resource (RFC 8707).
     ResourceId, "res");
+id!(/// A scope of a realm's own.
+    ScopeId, "scp");
 id!(/// A credential of a user.
     CredentialId, "crd");
 id!(/// A client secret.

@@ -16,6 +16,7 @@ pub mod power;
 pub mod realm;
 pub mod resource;
 pub mod role;
+pub mod scope;
 pub mod secret;
 pub mod session;
 pub mod span;

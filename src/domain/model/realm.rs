@@ -25,6 +25,8 @@ pub struct Realm {
     pub issuer: Option<String>,
     /// Raised by a restore from backup; part of what refresh tokens' tags cover (`security-design` rule 8).
     pub restore_epoch: i64,
+    /// The key of its pairwise subs, sealed; drawn when the first is needed.
+    pub pairwise_key: Option<Vec<u8>>,
     /// Everything that can be set.
     pub settings: RealmSettings,
 }

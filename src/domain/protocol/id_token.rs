@@ -29,6 +29,8 @@ pub struct IdTokenFacts<'a> {
     pub issuer: &'a str,
     /// What the grant gives.
     pub entitlement: &'a Entitlement,
+    /// The person, as this client knows her.
+    pub sub: &'a str,
     /// The access token that comes with it.
     pub access_token: Option<&'a str>,
     /// The algorithm of the key that really signs (behaviour case B-26).
@@ -73,7 +75,7 @@ impl<'a> IdTokenClaims<'a> {
         let given = facts.entitlement;
         Self {
             iss: facts.issuer,
-            sub: given.subject.sub(),
+            sub: facts.sub,
             aud: &given.client_id,
             exp: facts.now.plus(facts.lifetime).as_secs(),
             iat: facts.now.as_secs(),
@@ -172,7 +174,7 @@ mod tests {
 
     fn entitlement() -> Entitlement {
         Entitlement {
-            subject: Subject::Person { user: sample::USER, sub: "sub-alice".to_owned() },
+            subject: Subject::Person { user: sample::USER },
             client: sample::CLIENT,
             client_id: "web".to_owned(),
             scope: sample::words("openid profile email"),
@@ -195,6 +197,7 @@ mod tests {
         let facts = IdTokenFacts {
             issuer: ISSUER,
             entitlement,
+            sub: "sub-alice",
             access_token: Some("jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y"),
             alg: Algorithm::RS256,
             now: sample::now(),

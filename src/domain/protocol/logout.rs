@@ -37,8 +37,19 @@ pub struct LogoutFacts<'a> {
     pub state: Option<&'a str>,
     /// `logout_hint`: whom the client means, by session id, name, e-mail or subject.
     pub logout_hint: Option<&'a str>,
-    /// The browser's present session, if it is live, and whose it is.
-    pub session: Option<(&'a Session, &'a User)>,
+    /// The browser's present session, if it is live.
+    pub session: Option<Present<'a>>,
+}
+
+/// A live session and its person.
+#[derive(Clone, Copy)]
+pub struct Present<'a> {
+    /// The session.
+    pub session: &'a Session,
+    /// Whose it is.
+    pub user: &'a User,
+    /// Her `sub` as the client that the request names knows it.
+    pub sub: &'a str,
 }
 
 /// Where the person goes once she is signed out.
@@ -98,9 +109,9 @@ pub fn decide_logout(facts: &LogoutFacts<'_>) -> Decision {
         Ok(then) => then,
         Err(refusal) => return Decision::ErrorPage(refusal),
     };
-    let Some((session, user)) = facts.session else { return Decision::AlreadyOut(then) };
-    let session = session.id;
-    let is_meant = facts.logout_hint.is_none_or(|hint| names(hint, session, user));
+    let Some(present) = facts.session else { return Decision::AlreadyOut(then) };
+    let session = present.session.id;
+    let is_meant = facts.logout_hint.is_none_or(|hint| names(hint, &present));
     match facts.hint {
         Hint::Valid(claims) if claims.sid == Some(session) && is_meant => Decision::EndNow { session, then },
         _ => Decision::Ask { session, then },
@@ -108,10 +119,11 @@ pub fn decide_logout(facts: &LogoutFacts<'_>) -> Decision {
 }
 
 /// Whether `logout_hint` means this session or person (RP-Initiated Logout section 2 leaves its meaning to us).
-fn names(hint: &str, session: SessionId, user: &User) -> bool {
+fn names(hint: &str, present: &Present<'_>) -> bool {
+    let user = present.user;
     let email = user.claims.email.as_deref().unwrap_or_default();
-    hint == session.to_string()
-        || hint == user.sub
+    hint == present.session.id.to_string()
+        || hint == present.sub
         || [user.username.as_str(), email].iter().any(|name| hint.eq_ignore_ascii_case(name))
 }
 
@@ -173,7 +185,7 @@ mod tests {
     fn decide(hint: Hint<'_>, uri: Option<&str>, state: Option<&str>, session: Option<&Session>) -> Decision {
         let (client, user) = (sample::client(), sample::user());
         let client = (!matches!(hint, Hint::Absent)).then_some(&client);
-        let session = session.map(|session| (session, &user));
+        let session = session.map(|session| Present { session, user: &user, sub: &user.sub });
         decide_logout(&LogoutFacts { hint, client, post_logout_redirect_uri: uri, state, logout_hint: None, session })
     }
 
@@ -258,7 +270,7 @@ mod tests {
             post_logout_redirect_uri: Some(HOME),
             state: Some("a+b"),
             logout_hint: None,
-            session: Some((&session, &user)),
+            session: Some(Present { session: &session, user: &user, sub: &user.sub }),
         };
         let then = Then::Offer("https://app.example.com/?state=a%2Bb".to_owned());
         assert_eq!(decide_logout(&facts), Decision::Ask { session: sample::SESSION, then: then.clone() });
@@ -282,16 +294,16 @@ mod tests {
                 post_logout_redirect_uri: None,
                 state: None,
                 logout_hint: Some(logout_hint),
-                session: Some((&session, &user)),
+                session: Some(Present { session: &session, user: &user, sub: "sub-for-this-client" }),
             })
         };
         let then = Then::SignedOutPage;
-        for own in [sid.as_str(), &user.sub, &user.username, "Alice@Example.com"] {
+        for own in [sid.as_str(), "sub-for-this-client", &user.username, "Alice@Example.com"] {
             let now = Decision::EndNow { session: sample::SESSION, then: then.clone() };
             assert_eq!(decide(Hint::Valid(&hint), own), now, "{own}");
             assert!(matches!(decide(Hint::Absent, own), Decision::Ask { .. }), "{own}");
         }
-        for other in ["bob", "ses_00000000000000000000000000000000", "alic"] {
+        for other in ["bob", &user.sub, "ses_00000000000000000000000000000000", "alic"] {
             assert!(matches!(decide(Hint::Valid(&hint), other), Decision::Ask { .. }), "{other}");
         }
     }

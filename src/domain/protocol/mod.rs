@@ -33,6 +33,7 @@ pub mod revocation;
 pub mod scope;
 pub mod session_management;
 pub mod strict_json;
+pub mod subject;
 pub mod token;
 pub mod token_text;
 pub mod ui_locales;

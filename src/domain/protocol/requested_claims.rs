@@ -152,7 +152,8 @@ mod tests {
         let mut user = sample::user();
         user.claims.email = Some("alice@example.com".to_owned());
         user.claims.name = Some("Alice".to_owned());
-        let facts = ClaimFacts { user: &user, roles: &sample::words("editor"), groups: &sample::words("/staff") };
+        let facts =
+            ClaimFacts { sub: "s", user: &user, roles: &sample::words("editor"), groups: &sample::words("/staff") };
         Value::Object(deliver(&facts, &sample::words(names), registered))
     }
 
@@ -176,7 +177,7 @@ mod tests {
     #[test]
     fn what_a_scope_gives_is_not_given_twice() {
         let user = sample::user();
-        let facts = ClaimFacts { user: &user, roles: &sample::words("editor"), groups: &[] };
+        let facts = ClaimFacts { sub: "s", user: &user, roles: &sample::words("editor"), groups: &[] };
         let given = |names: &str, granted: &str| {
             beside(&facts, &sample::words(names), &sample::words(granted), "openid profile roles")
         };

@@ -49,6 +49,7 @@ pub(super) fn realm() -> Realm {
         enabled: true,
         issuer: None,
         restore_epoch: 0,
+        pairwise_key: None,
         settings: RealmSettings::default(),
     }
 }

@@ -15,7 +15,7 @@ use super::text as check;
 use super::users::{encrypted, secret_ref};
 use crate::model::client::{AuthMethod, ClientMetadata, GrantType};
 use crate::model::secret::Secret;
-use crate::protocol::{foreign_jwks, frontchannel_logout, redirect_uri, request_uri};
+use crate::protocol::{foreign_jwks, frontchannel_logout, redirect_uri, request_uri, subject};
 
 const AUTH_METHODS: &[&str] =
     &["client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt", "none"];
@@ -47,12 +47,14 @@ const TABLE: &[Field] = &[
     Field::new("token_endpoint_auth_method", Form::Word(AUTH_METHODS)),
     Field::new("token_endpoint_auth_signing_alg", Form::Word(ASSERTION_ALGORITHMS)),
     Field::new("jwks", Form::Json(jwks)),
-    Field::new("jwks_uri", Form::Checked(jwks_uri)),
+    Field::new("jwks_uri", Form::Checked(fetched)),
     Field::new("request_uris", Form::Each(request_uri, 20)),
     Field::new("request_object_signing_alg", Form::Word(REQUEST_OBJECT_ALGORITHMS)),
     Field::new("grant_types", Form::Each(grant_type, 10)),
     Field::new("response_types", Form::Each(response_type, 1)),
     Field::new("scope", Form::Checked(check::scope)),
+    Field::new("subject_type", Form::Word(&["public", "pairwise"])),
+    Field::new("sector_identifier_uri", Form::Checked(fetched)),
     Field::new("consent", Form::Word(&["ask", "skip"])),
     Field::new("access_token_format", Form::Word(&["jwt", "opaque"])),
     Field::new("require_pkce", Form::Bool),
@@ -84,8 +86,8 @@ fn jwks(value: &Value) -> Result<Value, String> {
     Ok(set.to_value())
 }
 
-/// Where keys are fetched: https alone, since whoever answers there can be the client.
-fn jwks_uri(text: &str) -> Result<String, String> {
+/// Where keys and sector documents are fetched: https alone, since whoever answers there speaks for the client.
+fn fetched(text: &str) -> Result<String, String> {
     if !text.starts_with("https://") || text.contains('#') {
         return Err(format!("{} must begin with https:// and have no fragment", shown(text)));
     }
@@ -242,6 +244,11 @@ pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
     if code && client.response_types.is_empty() {
         list.push(Crossed::new(&["response_types", "grant_types"], "authorization_code needs the response type code"));
     }
+    list.extend(
+        subject::check_sector(client)
+            .err()
+            .map(|fault| Crossed::new(&["subject_type", "sector_identifier_uri", "redirect_uris"], fault.to_string())),
+    );
     list.extend(crossed_keys(client));
     if public && client.require_pkce == Some(false) {
         list.push(Crossed::new(

@@ -19,6 +19,7 @@ mod realm;
 mod resolve;
 mod resources;
 mod roles;
+mod scopes;
 mod settings;
 pub mod stored;
 mod text;
@@ -29,14 +30,14 @@ mod write;
 mod tests;
 
 pub use declared::{
-    DeclaredClient, DeclaredClientSecret, DeclaredGroup, DeclaredPassword, DeclaredRealm, DeclaredResource,
-    DeclaredRole, DeclaredUser, RoleRef, Said, SecretRef,
+    DeclaredClient, DeclaredClientSecret, DeclaredGroup, DeclaredPairwiseKey, DeclaredPassword, DeclaredRealm,
+    DeclaredResource, DeclaredRole, DeclaredScope, DeclaredUser, RoleRef, Said, SecretRef,
 };
 pub use export::{ExportedSecrets, export};
 pub use fault::Fault;
 pub use plan::{
     Act, Change, FieldChange, Object, Options, PasswordChange, Plan, SecretChange, Verb, WantedClient, WantedGroup,
-    WantedRealm, WantedResource, WantedRole, WantedUser, plan,
+    WantedRealm, WantedResource, WantedRole, WantedScope, WantedUser, plan,
 };
 pub use realm::{check_reachable, check_set, parse};
 pub use resolve::{SecretSource, resolve};

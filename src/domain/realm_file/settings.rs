@@ -9,7 +9,7 @@ use crate::model::span::Span;
 
 const ALGORITHMS: &[&str] = &["RS256", "PS256", "ES256", "EdDSA"];
 /// Languages of the message catalogue.
-const LANGUAGES: &[&str] = &["en", "de"];
+pub(super) const LANGUAGES: &[&str] = &["en", "de"];
 
 const SECOND: Span = Span::secs(1);
 const DECADE: Span = Span::days(3_650);

@@ -57,9 +57,7 @@ fn refused(refusal: &Refusal) -> Response<Body> {
     match refusal.code {
         OauthCode::InvalidClient => {
             let mut response = body(StatusCode::UNAUTHORIZED, refusal.code, &refusal.description);
-            response
-                .headers_mut()
-                .insert(WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"token\", charset=\"UTF-8\""));
+            response.headers_mut().insert(WWW_AUTHENTICATE, challenge(refusal));
             response
         }
         OauthCode::TemporarilyUnavailable => later(2, &refusal.description),
@@ -67,6 +65,14 @@ fn refused(refusal: &Refusal) -> Response<Body> {
         OauthCode::InvalidToken => body(StatusCode::UNAUTHORIZED, refusal.code, &refusal.description),
         _ => body(StatusCode::BAD_REQUEST, refusal.code, &refusal.description),
     }
+}
+
+/// Libraries that stop at a challenge and never read the body show it to their developer: so it too says what was wrong.
+fn challenge(refusal: &Refusal) -> HeaderValue {
+    const BARE: &str = "Basic realm=\"token\", charset=\"UTF-8\"";
+    // Descriptions hold neither quote nor backslash (see `refusal::clean`).
+    let text = format!("{BARE}, error=\"{}\", error_description=\"{}\"", refusal.code, refusal.description);
+    HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static(BARE))
 }
 
 fn body(status: StatusCode, code: OauthCode, description: &str) -> Response<Body> {

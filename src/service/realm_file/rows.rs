@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use crate::domain::model::audit::AuditKind;
 use crate::domain::model::client::{AuthMethod, Client};
 use crate::domain::model::group::Group;
-use crate::domain::model::ids::{ClientKey, GroupId, ResourceId, RoleId};
+use crate::domain::model::ids::{ClientKey, GroupId, ResourceId, RoleId, ScopeId};
 use crate::domain::model::realm::Realm;
 use crate::domain::model::resource::Resource;
 use crate::domain::model::role::Role;
+use crate::domain::model::scope::Scope;
 use crate::domain::realm_file::{
-    Act, Change, RoleRef, SecretChange, StoredRealm, WantedClient, WantedGroup, WantedResource, WantedRole,
+    Act, Change, RoleRef, SecretChange, StoredRealm, WantedClient, WantedGroup, WantedResource, WantedRole, WantedScope,
 };
 use crate::service::App;
 use crate::service::admin::Scribe;
@@ -126,6 +127,16 @@ impl<'a> Writer<'a> {
         } else {
             repo::resource::insert(tx, &resource).await
         }
+    }
+
+    pub(super) async fn put_scope(&self, tx: &mut Tx, wanted: &WantedScope) -> Result<(), Error> {
+        let scope = Scope {
+            realm: self.realm.id,
+            id: wanted.id.unwrap_or_else(|| ScopeId::from_uuid(self.scribe.id("scope"))),
+            name: wanted.name.clone(),
+            terms: wanted.terms.clone(),
+        };
+        if wanted.id.is_some() { repo::scope::update(tx, &scope).await } else { repo::scope::insert(tx, &scope).await }
     }
 
     async fn put_client(&mut self, tx: &mut Tx, wanted: &WantedClient) -> Result<(), Error> {

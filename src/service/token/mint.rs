@@ -1,10 +1,13 @@
 //! The only place tokens are made. What they may say was decided before.
 
+use std::borrow::Cow;
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Map, Value};
 
 use super::answer::TokenAnswer;
+use super::facts;
 use crate::context::Ctx;
 use crate::domain::model::client::{AccessTokenFormat, Client, GrantType};
 use crate::domain::model::ids::{GrantId, RealmId, SessionId, TokenId};
@@ -18,10 +21,11 @@ use crate::domain::protocol::id_token::{self, IdTokenClaims, IdTokenFacts};
 use crate::domain::protocol::jwt::JwsHeader;
 use crate::domain::protocol::opaque_token::{self, OpaquePayload};
 use crate::domain::protocol::requested_claims;
-use crate::domain::protocol::token::Entitlement;
+use crate::domain::protocol::scope::{GROUPS, ROLES};
+use crate::domain::protocol::token::{Entitlement, Subject};
 use crate::observe::metrics::metrics;
 use crate::seal::Purpose;
-use crate::service::{App, Error};
+use crate::service::{App, Error, subject};
 use crate::store::readmodel::UserFacts;
 
 /// Tokens of one answer.
@@ -67,18 +71,24 @@ pub struct Order<'a> {
 /// When there is no key to sign with, or it cannot sign.
 pub async fn tokens(app: &App, ctx: &Ctx, order: &Order<'_>) -> Result<Minted, Error> {
     let Order { client, entitlement, grant_type, grant, person } = *order;
+    let sub = sub(app, ctx, order).await?;
+    let service_roles = facts::service_roles(app, client, person, &entitlement.scope).await?;
     let (realm, settings) = (ctx.realm.id, &ctx.realm.settings);
     let has = |scope: &str| entitlement.scope.iter().any(|own| own == scope);
     let facts = AccessTokenFacts {
         issuer: &ctx.site.issuer,
         entitlement,
+        sub: &sub,
         jti: TokenId::from_uuid(app.entropy.uuid("jti", ctx.now)),
         grant,
         client: client.key,
         now: ctx.now,
         lifetime: settings.tokens.access.get(),
-        roles: person.filter(|_| has("roles")).map(|person| person.effective.roles.as_slice()),
-        groups: person.filter(|_| has("groups")).map(|person| person.effective.groups.as_slice()),
+        roles: match person {
+            Some(person) => has(ROLES).then_some(person.effective.roles.as_slice()),
+            None => service_roles.as_deref().map(Vec::as_slice),
+        },
+        groups: person.filter(|_| has(GROUPS)).map(|person| person.effective.groups.as_slice()),
     };
     let access_token = match client.metadata.access_token_format {
         AccessTokenFormat::Jwt => {
@@ -94,10 +104,11 @@ pub async fn tokens(app: &App, ctx: &Ctx, order: &Order<'_>) -> Result<Minted, E
     };
     let id_token = if entitlement.issue_id_token {
         let alg = id_token_alg(&ctx.realm, client);
-        let requested = requested(order);
+        let requested = requested(order, &sub);
         let facts = IdTokenFacts {
             issuer: &ctx.site.issuer,
             entitlement,
+            sub: &sub,
             access_token: Some(&access_token),
             alg,
             now: ctx.now,
@@ -119,11 +130,23 @@ pub async fn tokens(app: &App, ctx: &Ctx, order: &Order<'_>) -> Result<Minted, E
 }
 
 /// Claims that the ID token holds because they were asked for by name; `None` as a rule.
-fn requested(order: &Order<'_>) -> Option<Map<String, Value>> {
+fn requested(order: &Order<'_>, sub: &str) -> Option<Map<String, Value>> {
     let person = order.person.filter(|_| order.entitlement.claims.is_some())?;
     let names = order.entitlement.requested_claims().id_token;
-    let facts = ClaimFacts { user: &person.user, roles: &person.effective.roles, groups: &person.effective.groups };
+    let facts =
+        ClaimFacts { sub, user: &person.user, roles: &person.effective.roles, groups: &person.effective.groups };
     Some(requested_claims::deliver(&facts, &names, &order.client.metadata.scope))
+}
+
+/// Of whom the tokens speak, as their client knows her.
+async fn sub<'a>(app: &App, ctx: &Ctx, order: &Order<'a>) -> Result<Cow<'a, str>, Error> {
+    match (&order.entitlement.subject, order.person) {
+        (Subject::Client, _) => Ok(Cow::Borrowed(&order.entitlement.client_id)),
+        (Subject::Person { .. }, Some(person)) => {
+            subject::seen_by(app, &ctx.realm, order.client, &person.user.sub).await
+        }
+        (Subject::Person { .. }, None) => Err(Error::Internal("tokens about nobody".to_owned())),
+    }
 }
 
 /// A logout token to be made.

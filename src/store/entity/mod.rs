@@ -24,6 +24,7 @@ pub mod resource;
 pub mod revoked_token;
 pub mod role;
 pub mod role_composite;
+pub mod scope;
 pub mod session;
 pub mod setup_link;
 pub mod signing_key;

@@ -21,6 +21,7 @@ pub mod realm;
 pub mod resource;
 pub mod role;
 mod row;
+pub mod scope;
 pub mod session;
 pub mod setup;
 pub mod token;

@@ -37,6 +37,18 @@ async fn applying_twice_changes_nothing_the_second_time() {
 }
 
 #[tokio::test]
+async fn what_is_probably_not_meant_is_warned_of_and_done() {
+    let server = Doorward::prepare().await;
+    applied(&server, REALM, &[]);
+    let text = "realm: main\nclients:\n  - client_id: web\n    scope: openid orders:read\n";
+    let said = applied(&server, text, &[]);
+    assert!(said.contains("warning: ") && said.contains("client web: scope: there is no scope orders:read"), "{said}");
+    assert!(said.contains("0 created, 1 updated, 0 deleted"), "{said}");
+    let said = applied(&server, &format!("{text}scopes: [{{ name: orders:read, consent: {{ en: See }} }}]\n"), &[]);
+    assert!(!said.contains("warning") && said.contains("+ create scope orders:read"), "{said}");
+}
+
+#[tokio::test]
 async fn a_dry_run_writes_nothing() {
     let server = Doorward::prepare().await;
     let said = applied(&server, REALM, &["--dry-run"]);

@@ -1,6 +1,7 @@
 //! By reference: fetched by the guarded client from registered addresses alone. Whatever is hostile there has one
 //! answer, holds no thread and costs nobody but its own client (`security-design` rule 25).
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,9 +9,12 @@ use std::time::{Duration, Instant};
 use aws_lc_rs::digest;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use doorward::outbound::{Outbound, Trust};
+use url::Url;
 
 use super::{add_keys, error, signed, whole};
 use crate::kit::flow::{ASKER, WEB, authorize, code};
+use crate::kit::names::Turning;
 use crate::kit::op::{Op, PASSWORD};
 use crate::kit::relay::{Relay, authorities};
 use crate::kit::tls_host::{Behaviour, TlsHost};
@@ -139,6 +143,25 @@ async fn hostile_hosts_all_have_one_answer() {
     for path in paths {
         assert_eq!(host.seen(path), 1, "{path}");
     }
+}
+
+#[tokio::test]
+async fn a_name_that_leads_inside_between_two_looks_is_not_followed_there() {
+    let host = TlsHost::start(&[("/r", Behaviour::sends(JAR, object().await.as_bytes()))]).await;
+    let op = reaching(&host.authority()).await;
+    let (allowed, inside): (IpAddr, IpAddr) = (Ipv4Addr::LOCALHOST.into(), [127, 0, 0, 2].into());
+    let url = Url::parse(&host.url("localhost", "/r")).expect("an address");
+    let looked = async |answers: Vec<Vec<IpAddr>>, trust| {
+        let names = Arc::new(Turning::new(answers));
+        let outbound = Outbound::new(&op.app.config.outbound).expect("a client").with_names(names.clone());
+        (outbound.request_object(&url, trust).await.is_ok(), names.left())
+    };
+    // One look-up for one request, and what it gave is what is checked and connected to.
+    assert_eq!(looked(vec![vec![allowed], vec![inside], vec![inside]], Trust::Operator).await, (true, 2));
+    assert!(!looked(vec![vec![inside], vec![allowed]], Trust::Operator).await.0);
+    // What an operator may name, a stranger may not.
+    assert!(!looked(vec![vec![allowed]], Trust::Stranger).await.0);
+    assert_eq!(host.seen("/r"), 1);
 }
 
 #[tokio::test]

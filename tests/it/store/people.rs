@@ -46,6 +46,7 @@ pub(crate) fn realm(name: &str) -> Realm {
         enabled: true,
         issuer: None,
         restore_epoch: 0,
+        pairwise_key: None,
         settings: RealmSettings::default(),
     }
 }

@@ -61,6 +61,7 @@ impl Place {
             enabled: true,
             issuer: None,
             restore_epoch: 0,
+            pairwise_key: None,
             settings: RealmSettings::default(),
         }
     }

@@ -21,6 +21,7 @@ pub(crate) fn realm() -> Realm {
         enabled: true,
         issuer: None,
         restore_epoch: 0,
+        pairwise_key: None,
         settings: RealmSettings::default(),
     }
 }
@@ -78,7 +79,13 @@ pub(crate) fn with(changes: &[(&str, &str)]) -> Params {
 /// What the table says to a changed request of a changed client.
 pub(crate) fn outcome_for(client: &Client, changes: &[(&str, &str)]) -> Outcome {
     let (realm, resources) = (realm(), resources());
-    let facts = Facts { realm: &realm, client: Some(client), resources: &resources, id_token_hint: HintFact::Absent };
+    let facts = Facts {
+        realm: &realm,
+        client: Some(client),
+        resources: &resources,
+        scopes: &[],
+        id_token_hint: HintFact::Absent,
+    };
     check(&with(changes), &facts)
 }
 

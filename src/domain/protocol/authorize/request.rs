@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::ids::SessionId;
 use crate::protocol::refusal::Refusal;
 use crate::protocol::requested_claims::RequestedClaims;
 
@@ -36,6 +37,9 @@ pub struct AuthorizeRequest {
     pub login_hint: Option<String>,
     /// Who must be answered about and no other: the subject of a valid ID token hint, or a `sub` by value in `claims`.
     pub hint_sub: Option<String>,
+    /// The session of a valid ID token hint: it leads to a person whose `sub` is pairwise.
+    #[serde(default)]
+    pub hint_sid: Option<SessionId>,
     /// Wished authentication context classes, best first; voluntary.
     pub acr_values: Vec<String>,
     /// S256 challenge (RFC 7636).

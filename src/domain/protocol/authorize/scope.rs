@@ -6,7 +6,7 @@ use super::table::Asked;
 use crate::model::resource::Resource;
 use crate::protocol::refusal::{OauthCode, Refusal};
 use crate::protocol::resource::allowed;
-use crate::protocol::scope::{grantable, parse};
+use crate::protocol::scope::{Known, grantable, parse};
 
 pub(super) fn check(asked: &Asked<'_>, request: &mut AuthorizeRequest) -> Result<(), Refusal> {
     let text = asked.params.get("scope").ok_or(Refusal::new(
@@ -18,8 +18,10 @@ pub(super) fn check(asked: &Asked<'_>, request: &mut AuthorizeRequest) -> Result
     // the client may name.
     let in_question =
         |resource: &&Resource| request.resources.is_empty() || request.resources.contains(&resource.identifier);
-    let resources: Vec<&Resource> = allowed(asked.client, asked.facts.resources).filter(in_question).collect();
-    let granted = grantable(&parse(text)?, asked.client, &resources)?;
+    let facts = asked.facts;
+    let in_question: Vec<&Resource> = allowed(asked.client, facts.resources).filter(in_question).collect();
+    let known = Known { in_question: &in_question, resources: facts.resources, scopes: facts.scopes };
+    let granted = grantable(&parse(text)?, asked.client, &known)?;
     request.scope = granted.scope;
     request.scope_differs = granted.differs;
     Ok(())

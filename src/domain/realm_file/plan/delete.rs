@@ -37,4 +37,8 @@ pub(super) fn plan(stored: &StoredRealm, declared: &DeclaredRealm, known: &Known
     for resource in stored.resources.iter().filter(|resource| !known.resources.contains(&resource.identifier)) {
         delete(Object::Resource, &resource.identifier, Change::DeleteResource(resource.id));
     }
+    let kept: HashSet<_> = declared.scopes.iter().flatten().map(|scope| scope.name.as_str()).collect();
+    for scope in stored.scopes.iter().filter(|scope| !kept.contains(scope.name.as_str())) {
+        delete(Object::Scope, &scope.name, Change::DeleteScope(scope.id));
+    }
 }

@@ -1,5 +1,6 @@
 //! Tests over the whole room: what a person writes, what she is told, what is planned.
 
+mod scopes;
 mod signing;
 mod toy;
 
@@ -8,6 +9,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::model::client::{Client, ClientMetadata, ClientSecret};
 use crate::model::secret::{Secret, SecretHash};
+use crate::protocol::subject::PairwiseKey;
 use toy::Toy;
 
 const EXAMPLE: &str = r#"
@@ -100,6 +102,9 @@ impl ExportedSecrets for Shown {
     }
     fn client_secret(&self, _client: &Client, _secret: &ClientSecret) -> String {
         "dwx1:client".to_owned()
+    }
+    fn pairwise_key(&self, _key: &PairwiseKey) -> String {
+        "dwx1:pairwise".to_owned()
     }
 }
 

@@ -113,6 +113,7 @@ keys! {
     ScopeRoles = "scope.roles",
     ScopeGroups = "scope.groups",
     ScopeOther = "scope.other",
+    ScopeResource = "scope.resource",
     // Sign-out
     LogoutHeading = "logout.heading",
     LogoutText = "logout.text",
