@@ -231,7 +231,10 @@ async fn oidcc_discovery_endpoint_verification() {
             if name.ends_with("_endpoint") || name == "jwks_uri" || name == "issuer" {
                 let url = url::Url::parse(value.as_str().expect("a text")).expect("a URL");
                 assert_eq!(url.scheme(), "https", "{name}");
-            } else if name.ends_with("_parameter_supported") || name.starts_with("backchannel_logout_") {
+            } else if name.ends_with("_parameter_supported")
+                || name.starts_with("backchannel_logout_")
+                || name == "require_request_uri_registration"
+            {
                 assert!(value.is_boolean(), "{name}");
             } else {
                 assert!(!list(&document, name).is_empty(), "{name}");

@@ -7,12 +7,16 @@ use serde_json::{Value, json};
 use super::{add_keys, error, signed, started, unsigned, whole, with};
 use crate::kit::flow::{WEB, authorize, code, id_claims, text};
 use crate::kit::op::{Op, PASSWORD};
-use crate::kit::signing::{EC, ED, OTHER_RSA, RSA, but, claims, jwks, sign_with_secret, token_by};
+use crate::kit::signing::{EC, ED, Key, OTHER_RSA, RSA, but, claims, jwks, sign_with_secret, token_by};
 
 #[tokio::test]
 async fn every_listed_algorithm_works_with_keys_that_have_no_name() {
     let op = started().await;
-    for (alg, key) in [("RS256", &RSA), ("PS256", &RSA), ("ES256", &EC), ("EdDSA", &ED)] {
+    let document = op.get("/.well-known/openid-configuration", &[]).await.json();
+    let works: [(&str, &Key); 4] = [("RS256", &RSA), ("PS256", &RSA), ("ES256", &EC), ("EdDSA", &ED)];
+    let listed = works.map(|(alg, _)| alg).into_iter().chain(["none"]).collect::<Vec<_>>();
+    assert_eq!(document["request_object_signing_alg_values_supported"], json!(listed));
+    for (alg, key) in works {
         let object = key.sign(&json!({ "alg": alg }), &whole(&op));
         let mut browser = op.browser();
         browser.get(&format!("/authorize?client_id=web&request={object}")).await;
