@@ -15,12 +15,14 @@ use super::text as check;
 use super::users::{encrypted, secret_ref};
 use crate::model::client::{ApplicationType, AuthMethod, ClientMetadata, GrantType};
 use crate::model::secret::Secret;
-use crate::protocol::{foreign_jwks, frontchannel_logout, redirect_uri, subject};
+use crate::protocol::{foreign_jwks, frontchannel_logout, redirect_uri, request_uri, subject};
 
 const AUTH_METHODS: &[&str] =
     &["client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt", "none"];
 const ALGORITHMS: &[&str] = &["RS256", "PS256", "ES256", "EdDSA"];
 const ASSERTION_ALGORITHMS: &[&str] = &["RS256", "PS256", "ES256", "EdDSA", "HS256"];
+
+const REQUEST_OBJECT_ALGORITHMS: &[&str] = &["RS256", "PS256", "ES256", "EdDSA", "none"];
 
 pub(super) const TABLE: &[Field] = &[
     Field::new("client_id", Form::Own),
@@ -50,6 +52,8 @@ pub(super) const TABLE: &[Field] = &[
     Field::new("token_endpoint_auth_signing_alg", Form::Word(ASSERTION_ALGORITHMS)),
     Field::new("jwks", Form::Json(jwks)),
     Field::new("jwks_uri", Form::Checked(fetched)),
+    Field::new("request_uris", Form::Each(request_uri, 20)),
+    Field::new("request_object_signing_alg", Form::Word(REQUEST_OBJECT_ALGORITHMS)),
     Field::new("grant_types", Form::Each(grant_type, 10)),
     Field::new("response_types", Form::Each(response_type, 1)),
     Field::new("scope", Form::Checked(check::scope)),
@@ -93,6 +97,11 @@ fn fetched(text: &str) -> Result<String, String> {
         return Err(format!("{} must begin with https:// and have no fragment", shown(text)));
     }
     check::https(text)
+}
+
+fn request_uri(text: &str) -> Result<String, String> {
+    request_uri::check_registrable(text).map_err(|fault| format!("{} {fault}", shown(text)))?;
+    Ok(text.to_owned())
 }
 
 fn grant_type(text: &str) -> Result<String, String> {
@@ -196,16 +205,15 @@ fn logout_endpoint(client: &ClientMetadata, public: bool) -> Option<Crossed> {
     })
 }
 
-/// OpenID Connect Dynamic Registration 2: what runs on a device is called back there, and nothing else is.
+/// OpenID Connect Dynamic Registration 2: what runs on a server has no scheme of its own. That an app on a device is
+/// called back by https too is newer than that text (RFC 8252 section 7.2).
 fn wrong_kind(kind: ApplicationType, uri: &str) -> Option<Crossed> {
     let scheme = uri.split(':').next().unwrap_or_default().to_ascii_lowercase();
-    let message = match (kind, scheme.as_str()) {
-        (ApplicationType::Web, "https" | "http") | (ApplicationType::Native, "http") => return None,
-        (ApplicationType::Native, "https") => "has https, which is for application_type web",
-        (ApplicationType::Native, _) => return None,
-        (ApplicationType::Web, _) => "has a scheme of its own, which is for application_type native",
-    };
-    Some(Crossed::new(&["redirect_uris", "application_type"], format!("{} {message}", shown(uri))))
+    if kind == ApplicationType::Native || ["https", "http"].contains(&scheme.as_str()) {
+        return None;
+    }
+    let message = format!("{} has a scheme of its own, which is for application_type native", shown(uri));
+    Some(Crossed::new(&["redirect_uris", "application_type"], message))
 }
 
 /// Front-Channel Logout 1.0 section 2.
@@ -274,6 +282,19 @@ pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
     list
 }
 
+/// A signed request object needs a key to verify it with.
+fn request_object_keys(client: &ClientMetadata) -> Option<Crossed> {
+    let alg = client.request_object_signing_alg?.key()?;
+    let message = match (&client.jwks, &client.jwks_uri) {
+        (None, None) => format!("{} needs the client's public keys: jwks or jwks_uri", alg.as_str()),
+        (Some(jwks), _) if foreign_jwks::read(jwks).is_ok_and(|set| set.candidates(alg, None).is_empty()) => {
+            format!("none of the keys is for {}", alg.as_str())
+        }
+        _ => return None,
+    };
+    Some(Crossed::new(&["request_object_signing_alg", "jwks", "jwks_uri"], message))
+}
+
 /// What is wrong with a client's ways to sign (OpenID Connect Dynamic Registration 2).
 fn crossed_keys(client: &ClientMetadata) -> Vec<Crossed> {
     let mut list = Vec::new();
@@ -287,6 +308,7 @@ fn crossed_keys(client: &ClientMetadata) -> Vec<Crossed> {
             "private_key_jwt needs the client's public keys: jwks or jwks_uri",
         ));
     }
+    list.extend(request_object_keys(client));
     let Some(alg) = client.token_endpoint_auth_signing_alg else { return list };
     let fits = match method {
         AuthMethod::PrivateKeyJwt => alg.key().is_some(),

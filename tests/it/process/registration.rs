@@ -41,6 +41,10 @@ async fn a_token_is_made_used_listed_and_revoked() {
     assert!(line.is_some_and(|line| line.contains("registered itself") && line.contains("By itself")), "{clients}");
     assert!(clients.lines().any(|line| line.starts_with("web ") && !line.contains("registered itself")), "{clients}");
 
+    let own = json_of(&server.command_ok(&["client", "list", "--origin", "self_registered", "--json"]));
+    assert_eq!((own.as_array().map(Vec::len), &own[0]["origin"]), (Some(1), &json!("self_registered")));
+    assert!(!server.command_ok(&["client", "list", "--origin", "operator"]).contains("By itself"));
+
     let id = made["id"].as_str().expect("an id");
     server.command_ok(&["client", "initial-access-token", "revoke", id]);
     assert_eq!(register(&server, &token).await.status(), 401);
