@@ -74,6 +74,10 @@ pub async fn run(args: ApplyArgs, app: &App) -> Result<(), Failure> {
             say::data(as_text(plan).trim_end());
         }
         say::note(&summary(&report));
+        for (plan, warning) in report.plans.iter().flat_map(|plan| plan.warnings.iter().map(move |each| (plan, each))) {
+            let object = (warning.object.as_str(), shown(&warning.name));
+            say::note(&format!("warning: realm {}: {} {}: {}", plan.realm, object.0, object.1, warning.message));
+        }
     }
     Ok(())
 }
@@ -183,7 +187,12 @@ fn as_json(report: &Report) -> serde_json::Value {
                     })
                 })
                 .collect();
-            json!({ "realm": plan.realm, "acts": acts })
+            let warnings: Vec<_> = plan
+                .warnings
+                .iter()
+                .map(|each| json!({ "object": each.object.as_str(), "name": each.name, "message": each.message }))
+                .collect();
+            json!({ "realm": plan.realm, "acts": acts, "warnings": warnings })
         })
         .collect();
     json!({ "written": report.mode == Mode::Write && !report.is_empty(), "realms": realms })

@@ -8,7 +8,7 @@ use http::{Response, StatusCode};
 
 use crate::domain::model::client::Client;
 use crate::domain::protocol::authorize::request::{AuthorizeRequest, ErrorRedirect, ResponseMode};
-use crate::domain::protocol::authorize::response::{Answer, parameters};
+use crate::domain::protocol::authorize::response::{Answer, Given, parameters};
 use crate::domain::protocol::redirect_uri;
 use crate::domain::protocol::refusal::Refusal;
 use crate::http::extract::call::Call;
@@ -16,10 +16,19 @@ use crate::http::page::{FormPostPage, clean_title};
 use crate::http::render::note::Note;
 use crate::http::render::{page, redirect, target};
 
-/// A code for the client.
+/// What the client asked for, or why it cannot be given after all.
 #[must_use]
-pub fn success(call: &Call, request: &AuthorizeRequest, client: &Client, code: &str) -> Response<Body> {
-    established(call, request, client, Answer::Code(code))
+pub fn outcome(
+    call: &Call,
+    request: &AuthorizeRequest,
+    client: &Client,
+    outcome: &Result<Given, Refusal>,
+) -> Response<Body> {
+    let answer = match outcome {
+        Ok(given) => Answer::Given(given),
+        Err(refusal) => Answer::Refused(refusal),
+    };
+    established(call, request, client, answer)
 }
 
 /// A refusal once a request was established.
@@ -36,7 +45,7 @@ fn established(call: &Call, request: &AuthorizeRequest, client: &Client, answer:
         locales: &request.ui_locales,
     };
     let reason = match answer {
-        Answer::Code(_) => None,
+        Answer::Given(_) => None,
         Answer::Refused(refusal) => Some(refusal.reason),
     };
     let mut response = send(call, &to, client.title(), answer);
@@ -63,10 +72,8 @@ struct To<'a> {
 fn send(call: &Call, to: &To<'_>, title: &str, answer: Answer<'_>) -> Response<Body> {
     let fields = parameters(answer, to.state, &call.ctx.site.issuer);
     match to.mode {
-        ResponseMode::Query => {
-            let pairs: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
-            redirect::see_other(&redirect_uri::append(to.uri, &pairs))
-        }
+        ResponseMode::Query => redirect::see_other(&redirect_uri::append(to.uri, &fields)),
+        ResponseMode::Fragment => redirect::see_other(&redirect_uri::append_fragment(to.uri, &fields)),
         ResponseMode::FormPost => {
             let form = FormPostPage {
                 chrome: page::chrome(call, to.locales),

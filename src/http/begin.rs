@@ -40,8 +40,8 @@ pub async fn begin(call: &Call, query: &str) -> Result<Response<Body>, Error> {
     let page = match (step, &signed_in) {
         (Step::Issue { scope }, Some(signed_in)) => {
             let facts = issue::Facts { client: &client, request: &flow.request, signed_in, scope };
-            let code = issue::code(&call.app, &call.ctx, facts).await?;
-            return Ok(answer::success(call, &flow.request, &client, &code));
+            let given = issue::given(&call.app, &call.ctx, facts).await?;
+            return Ok(answer::outcome(call, &flow.request, &client, &given));
         }
         (Step::Refuse(refusal), _) => return Ok(answer::refusal(call, &flow.request, &client, &refusal)),
         (Step::Consent { .. }, Some(_)) => "/consent",

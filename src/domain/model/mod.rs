@@ -15,6 +15,7 @@ pub mod key;
 pub mod power;
 pub mod realm;
 pub mod resource;
+pub mod response_type;
 pub mod role;
 pub mod secret;
 pub mod session;

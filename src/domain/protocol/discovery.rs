@@ -10,6 +10,8 @@ use super::scope::STANDARD;
 use crate::model::client::{AuthMethod, GrantType};
 use crate::model::key::{Algorithm, ClientAlgorithm};
 use crate::model::realm::Realm;
+use crate::model::response_type::ResponseType;
+use crate::protocol::authorize::ResponseMode;
 
 /// The address of a realm's OpenID Connect metadata.
 #[must_use]
@@ -45,8 +47,8 @@ pub struct Metadata {
     revocation_endpoint: String,
     end_session_endpoint: String,
     scopes_supported: Vec<&'static str>,
-    response_types_supported: [&'static str; 1],
-    response_modes_supported: [&'static str; 2],
+    response_types_supported: Vec<&'static str>,
+    response_modes_supported: [&'static str; 3],
     grant_types_supported: Vec<&'static str>,
     acr_values_supported: [&'static str; 1],
     subject_types_supported: [&'static str; 1],
@@ -72,6 +74,12 @@ pub struct Metadata {
     backchannel_logout_session_supported: bool,
 }
 
+/// What a client of the realm may register and use.
+fn response_types(realm: &Realm) -> Vec<&'static str> {
+    let tokens = realm.settings.clients.front_channel_tokens;
+    ResponseType::ALL.into_iter().filter(|known| tokens || !known.has_token()).map(ResponseType::as_str).collect()
+}
+
 impl Metadata {
     /// The document of a realm whose keys sign with `algorithms`.
     #[must_use]
@@ -91,8 +99,8 @@ impl Metadata {
             revocation_endpoint: at("/revoke"),
             end_session_endpoint: at("/logout"),
             scopes_supported: STANDARD.to_vec(),
-            response_types_supported: ["code"],
-            response_modes_supported: ["query", "form_post"],
+            response_types_supported: response_types(realm),
+            response_modes_supported: ResponseMode::ALL.map(ResponseMode::as_str),
             grant_types_supported: GrantType::ALL.iter().map(|grant| grant.as_str()).collect(),
             acr_values_supported: ["aal1"],
             subject_types_supported: ["public"],
@@ -157,9 +165,9 @@ mod tests {
     fn only_what_is_switched_on_is_listed() {
         let got = document("https://login.example.com");
         let want = [
-            ("response_types_supported", json!(["code"])),
-            ("response_modes_supported", json!(["query", "form_post"])),
-            ("grant_types_supported", json!(["authorization_code", "refresh_token", "client_credentials"])),
+            ("response_types_supported", json!(["code", "id_token", "code id_token"])),
+            ("response_modes_supported", json!(["query", "fragment", "form_post"])),
+            ("grant_types_supported", json!(["authorization_code", "implicit", "refresh_token", "client_credentials"])),
             ("subject_types_supported", json!(["public"])),
             ("id_token_signing_alg_values_supported", json!(["RS256", "EdDSA"])),
             ("code_challenge_methods_supported", json!(["S256"])),
@@ -190,6 +198,16 @@ mod tests {
             assert!(got.get(absent).is_none(), "{absent}");
         }
         assert!(got["scopes_supported"].as_array().unwrap().contains(&json!("roles")));
+    }
+
+    #[test]
+    fn access_tokens_through_the_browser_are_listed_where_the_realm_gives_them() {
+        let mut realm = sample::realm();
+        realm.settings.clients.front_channel_tokens = true;
+        let metadata = Metadata::new("https://login.example.com", &realm, &[Algorithm::RS256]);
+        let got: Value = serde_json::from_slice(&metadata.to_bytes()).unwrap();
+        let all = ResponseType::ALL.map(ResponseType::as_str);
+        assert_eq!(got["response_types_supported"], json!(all));
     }
 
     #[test]

@@ -14,6 +14,7 @@ use super::roles::{objects, required};
 use super::text as check;
 use super::users::{encrypted, secret_ref};
 use crate::model::client::{AuthMethod, ClientMetadata, GrantType};
+use crate::model::response_type::ResponseType;
 use crate::model::secret::Secret;
 use crate::protocol::{foreign_jwks, redirect_uri};
 
@@ -45,7 +46,7 @@ const TABLE: &[Field] = &[
     Field::new("jwks", Form::Json(jwks)),
     Field::new("jwks_uri", Form::Checked(jwks_uri)),
     Field::new("grant_types", Form::Each(grant_type, 10)),
-    Field::new("response_types", Form::Each(response_type, 1)),
+    Field::new("response_types", Form::Each(response_type, 7)),
     Field::new("scope", Form::Checked(check::scope)),
     Field::new("consent", Form::Word(&["ask", "skip"])),
     Field::new("access_token_format", Form::Word(&["jwt", "opaque"])),
@@ -90,8 +91,12 @@ fn grant_type(text: &str) -> Result<String, String> {
     one_of(text, &GrantType::ALL.map(GrantType::as_str))
 }
 
+/// Kept with its words in the order of the registry.
 fn response_type(text: &str) -> Result<String, String> {
-    one_of(text, &["code"])
+    match ResponseType::from_words(text) {
+        Some(known) => Ok(known.as_str().to_owned()),
+        None => one_of(text, &ResponseType::ALL.map(ResponseType::as_str)),
+    }
 }
 
 fn acr(text: &str) -> Result<String, String> {
@@ -202,12 +207,7 @@ pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
         Some(Crossed::new(&["post_logout_redirect_uris"], told(uri, &fault)))
     }));
     list.extend(logout_endpoint(client, public));
-    if code && client.redirect_uris.is_empty() {
-        list.push(Crossed::new(
-            &["redirect_uris", "grant_types"],
-            "authorization_code needs at least one redirect URI",
-        ));
-    }
+    list.extend(crossed_responses(client));
     if public && client.grant_types.contains(&GrantType::ClientCredentials) {
         list.push(Crossed::new(
             &["grant_types", "token_endpoint_auth_method"],
@@ -219,9 +219,6 @@ pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
     }
     if client.grant_types.is_empty() {
         list.push(Crossed::new(&["grant_types"], "empty: a client without a grant can do nothing"));
-    }
-    if code && client.response_types.is_empty() {
-        list.push(Crossed::new(&["response_types", "grant_types"], "authorization_code needs the response type code"));
     }
     list.extend(crossed_keys(client));
     if public && client.require_pkce == Some(false) {
@@ -235,6 +232,36 @@ pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
             &["service_account_roles", "grant_types"],
             "service_account_roles need the grant client_credentials",
         ));
+    }
+    list
+}
+
+/// What is wrong with what a client may ask the authorization endpoint for (RFC 7591 section 2.1).
+fn crossed_responses(client: &ClientMetadata) -> Vec<Crossed> {
+    const FIELDS: &[&str] = &["response_types", "grant_types"];
+    let mut list = Vec::new();
+    let grants = [
+        (GrantType::AuthorizationCode, ResponseType::has_code as fn(ResponseType) -> bool, "code"),
+        (GrantType::Implicit, ResponseType::is_front_channel, "id_token or code id_token"),
+    ];
+    for (grant, is_of, example) in grants {
+        let has_grant = client.grant_types.contains(&grant);
+        let asking = |each: &&ResponseType| is_of(**each);
+        // Plain code is the default, which a client of another kind leaves as it is.
+        let lacking =
+            client.response_types.iter().filter(asking).find(|each| !has_grant && **each != ResponseType::Code);
+        if has_grant && client.redirect_uris.is_empty() {
+            let message = format!("{} needs at least one redirect URI", grant.as_str());
+            list.push(Crossed::new(&["redirect_uris", "grant_types"], message));
+        }
+        if has_grant && !client.response_types.iter().any(|each| is_of(*each)) {
+            let message = format!("{} needs a response type such as {example}", grant.as_str());
+            list.push(Crossed::new(FIELDS, message));
+        }
+        if let Some(lacking) = lacking {
+            let message = format!("the response type {} needs {} in grant_types", lacking.as_str(), grant.as_str());
+            list.push(Crossed::new(FIELDS, message));
+        }
     }
     list
 }

@@ -36,7 +36,7 @@ pub use export::{ExportedSecrets, export};
 pub use fault::Fault;
 pub use plan::{
     Act, Change, FieldChange, Object, Options, PasswordChange, Plan, SecretChange, Verb, WantedClient, WantedGroup,
-    WantedRealm, WantedResource, WantedRole, WantedUser, plan,
+    WantedRealm, WantedResource, WantedRole, WantedUser, Warning, plan,
 };
 pub use realm::{check_reachable, check_set, parse};
 pub use resolve::{SecretSource, resolve};

@@ -37,7 +37,7 @@ const KEYS: &[Field] = &[
     Field::new("access_token_alg", Form::Word(ALGORITHMS)),
     Field::new("id_token_alg", Form::Word(ALGORITHMS)),
 ];
-const CLIENTS: &[Field] = &[Field::new("require_pkce", Form::Bool)];
+const CLIENTS: &[Field] = &[Field::new("require_pkce", Form::Bool), Field::new("front_channel_tokens", Form::Bool)];
 const LOCALES: &[Field] =
     &[Field::new("supported", Form::Each(language, 20)), Field::new("default", Form::Checked(check::language))];
 

@@ -166,8 +166,8 @@ pub async fn go(call: &Call, pending: &mut Pending, signed_in: Option<&SignedIn>
     match (step, signed_in) {
         (Step::Issue { scope }, Some(signed_in)) => {
             let facts = issue::Facts { client: &pending.client, request: &pending.flow.request, signed_in, scope };
-            let code = issue::code(&call.app, &call.ctx, facts).await?;
-            let response = answer::success(call, &pending.flow.request, &pending.client, &code);
+            let given = issue::given(&call.app, &call.ctx, facts).await?;
+            let response = answer::outcome(call, &pending.flow.request, &pending.client, &given);
             // What was done for this request is spent; the request itself stays, so that Back and a
             // second press go on with the session instead of ending nowhere (B-39 c).
             pending.flow.fresh = None;

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::domain::model::key::KeyPhase;
-use crate::domain::model::realm::MAIN_REALM;
+use crate::domain::model::realm::{MAIN_REALM, Realm};
+use crate::domain::protocol::front_channel;
 use crate::service::App;
 use crate::store::repo;
 
@@ -74,6 +75,7 @@ pub async fn examine(app: &App) -> Vec<Check> {
     }
     for realm in realms {
         checks.push(keys(app, &realm).await);
+        checks.extend(front_channel(&realm));
     }
     checks.push(administrator(app).await);
     checks
@@ -96,7 +98,7 @@ async fn clock(app: &App) -> Check {
     }
 }
 
-async fn keys(app: &App, realm: &crate::domain::model::realm::Realm) -> Check {
+async fn keys(app: &App, realm: &Realm) -> Check {
     let name = format!("keys of {}", realm.name);
     let now = app.clock.now();
     let stored = match repo::key::list(&app.store.read(), realm.id).await {
@@ -114,6 +116,13 @@ async fn keys(app: &App, realm: &crate::domain::model::realm::Realm) -> Check {
         }
     }
     Check::well(&name, format!("{} algorithms sign", realm.settings.keys.algorithms.len()))
+}
+
+/// Nothing to say where access tokens come from the token endpoint alone.
+fn front_channel(realm: &Realm) -> Option<Check> {
+    let warning = front_channel::warning_of_realm(&realm.settings)?;
+    let (what, remedy) = warning.rsplit_once(". ").unwrap_or((warning, ""));
+    Some(Check::odd(&format!("tokens of {}", realm.name), what, remedy))
 }
 
 async fn administrator(app: &App) -> Check {

@@ -10,6 +10,7 @@ use super::{
 use crate::model::client::Client;
 use crate::model::realm::Realm;
 use crate::model::resource::Resource;
+use crate::model::response_type::ResponseType;
 use crate::protocol::params::Params;
 use crate::protocol::refusal::Refusal;
 
@@ -85,7 +86,8 @@ pub const SINGLE: [&str; 19] = [
 ];
 
 /// The checks that answer by redirect, in order. `resource` stands before `scope`, since the resources
-/// decide which scopes are known; `max_age` knows `require_auth_time`.
+/// decide which scopes are known; what stands after `response_type` depends on what it gives; `max_age` knows
+/// `require_auth_time`.
 const CHECKS: [(&str, Check); 12] = [
     ("single", |asked, _| asked.params.check_single(&SINGLE).map_err(Refusal::from)),
     ("request_object", request_object::check),
@@ -131,6 +133,7 @@ fn blank(client: &Client, redirect_uri: &str) -> AuthorizeRequest {
     AuthorizeRequest {
         client_id: client.client_id.clone(),
         redirect_uri: redirect_uri.to_owned(),
+        response_type: ResponseType::Code,
         response_mode: ResponseMode::Query,
         scope: Vec::new(),
         scope_differs: false,
@@ -154,7 +157,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::example;
-    use super::super::response::{Answer, parameters};
+    use super::super::response::{Answer, Given, parameters};
     use super::*;
     use crate::protocol::redirect_uri::append;
     use crate::protocol::refusal::OauthCode;
@@ -278,7 +281,8 @@ mod tests {
                 .append_pair("state", &state)
                 .finish();
             let Outcome::Request(request) = outcome_of(&query) else { return Err(TestCaseError::fail("refused")) };
-            let answer = parameters(Answer::Code("c"), request.state.as_deref(), "https://op.example");
+            let given = Given { code: Some("c".to_owned()), ..Given::default() };
+            let answer = parameters(Answer::Given(&given), request.state.as_deref(), "https://op.example");
             let uri = append(&request.redirect_uri, &answer);
             let (_, query) = uri.split_once('?').unwrap();
             let answered = Params::parse(query.as_bytes()).unwrap();

@@ -10,6 +10,7 @@ mod known;
 mod realm;
 mod resource;
 mod user;
+mod warning;
 
 use std::fmt;
 
@@ -23,6 +24,7 @@ use crate::model::realm::RealmSettings;
 use crate::model::secret::{Secret, SecretHash};
 use crate::model::user::StandardClaims;
 use known::Known;
+pub use warning::Warning;
 
 /// How to plan.
 #[derive(Clone, Copy)]
@@ -46,6 +48,8 @@ pub struct Plan {
     pub realm: String,
     /// The acts, in order.
     pub acts: Vec<Act>,
+    /// What should be thought about, be there anything to do or not.
+    pub warnings: Vec<Warning>,
 }
 
 /// One act on one object.
@@ -299,5 +303,9 @@ pub fn plan(stored: &StoredRealm, declared: &DeclaredRealm, options: Options<'_>
     if options.prune {
         delete::plan(stored, declared, &known, &mut acts);
     }
-    if faults.is_empty() { Ok(Plan { realm: declared.name.clone(), acts }) } else { Err(faults.into_list()) }
+    if !faults.is_empty() {
+        return Err(faults.into_list());
+    }
+    let warnings = warning::warnings(stored, declared, &acts);
+    Ok(Plan { realm: declared.name.clone(), acts, warnings })
 }
