@@ -59,6 +59,8 @@ mod errors;
 #[cfg(test)]
 mod feed;
 #[cfg(test)]
+mod front_channel;
+#[cfg(test)]
 mod hosts;
 #[cfg(test)]
 mod introspection;

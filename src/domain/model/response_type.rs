@@ -67,6 +67,13 @@ impl ResponseType {
         })
     }
 
+    /// Whether a text, known here or not, names something besides a code: then the client looks for its answer in
+    /// the fragment (Multiple Response Types 5).
+    #[must_use]
+    pub fn names_front_channel(text: &str) -> bool {
+        text.split(' ').any(|word| matches!(word, "id_token" | "token"))
+    }
+
     /// Whether a code comes.
     #[must_use]
     pub const fn has_code(self) -> bool {
@@ -118,6 +125,7 @@ mod tests {
             "codetoken",
         ] {
             assert_eq!(ResponseType::from_words(other), None, "{other:?}");
+            assert_eq!(ResponseType::names_front_channel(other), other == "code  id_token", "{other:?}");
         }
     }
 
@@ -128,6 +136,7 @@ mod tests {
             assert_eq!((known.has_code(), known.has_id_token()), (has("code"), has("id_token")), "{known:?}");
             assert_eq!(known.has_token(), has("token"), "{known:?}");
             assert_eq!(known.is_front_channel(), known != ResponseType::Code);
+            assert_eq!(ResponseType::names_front_channel(known.as_str()), known.is_front_channel());
             let written = serde_json::to_string(&known).unwrap();
             assert_eq!(written, format!("\"{}\"", known.as_str()));
             assert_eq!(serde_json::from_str::<ResponseType>(&written).unwrap(), known);

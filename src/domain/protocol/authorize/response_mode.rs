@@ -3,8 +3,8 @@
 //! query. A refusal travels in the same mode, in the default one where what was asked for is not readable.
 
 use super::request::{AuthorizeRequest, ResponseMode};
-use super::response_type;
 use super::table::Asked;
+use crate::model::response_type::ResponseType;
 use crate::protocol::params::Params;
 use crate::protocol::refusal::{OauthCode, Refusal};
 
@@ -29,7 +29,7 @@ pub(super) fn check(asked: &Asked<'_>, request: &mut AuthorizeRequest) -> Result
 
 /// The mode in which a refusal travels.
 pub(super) fn for_refusal(params: &Params) -> ResponseMode {
-    let is_front_channel = response_type::asks_for_front_channel(params);
+    let is_front_channel = params.get("response_type").is_some_and(ResponseType::names_front_channel);
     match params.get("response_mode").and_then(ResponseMode::from_name) {
         Some(ResponseMode::Query) | None if is_front_channel => ResponseMode::Fragment,
         Some(mode) => mode,

@@ -6,7 +6,6 @@ use super::request::AuthorizeRequest;
 use super::table::Asked;
 use crate::model::client::GrantType;
 use crate::model::response_type::ResponseType;
-use crate::protocol::params::Params;
 use crate::protocol::refusal::{OauthCode, Refusal};
 
 pub(super) fn check(asked: &Asked<'_>, request: &mut AuthorizeRequest) -> Result<(), Refusal> {
@@ -47,12 +46,6 @@ fn missing(asked: &Asked<'_>, response_type: ResponseType) -> Option<&'static st
     } else {
         None
     }
-}
-
-/// Whether the type asked for, known here or not, is one whose answers travel in the fragment: an answer in the
-/// query would be looked for in vain (Multiple Response Types 5).
-pub(super) fn asks_for_front_channel(params: &Params) -> bool {
-    params.get("response_type").is_some_and(|text| text.split(' ').any(|word| matches!(word, "id_token" | "token")))
 }
 
 #[cfg(test)]
