@@ -32,20 +32,20 @@ pub async fn begin(call: &Call, query: &str) -> Result<Response<Body>, Error> {
         Checked::Request(request, client) => (request, client),
         Checked::Answered(response) => return Ok(response),
     };
-    let signed_in = signin::signed_in(call).await?;
     let (browser, cookie) = browser_or_new(call);
     let flow = Flow::begun(&call.ctx, browser, &client, request, query);
-    let standing = Standing { client: &client, flow: &flow, signed_in: signed_in.as_ref() };
+    let here = signin::here(call, &client, &flow).await?;
+    let signed_in = here.account.as_ref();
+    let standing = Standing { client: &client, flow: &flow, signed_in, choose: here.choose };
     let step = engine::decide(&call.app, &call.ctx, &standing).await?;
-    let page = match (step, &signed_in) {
+    let page = match (step, signed_in) {
         (Step::Issue { scope }, Some(signed_in)) => {
             let facts = issue::Facts { client: &client, request: &flow.request, signed_in, scope };
             let given = issue::given(&call.app, &call.ctx, facts).await?;
             return Ok(answer::outcome(call, &flow.request, &client, &given));
         }
         (Step::Refuse(refusal), _) => return Ok(answer::refusal(call, &flow.request, &client, &refusal)),
-        (Step::Consent { .. }, Some(_)) => "/consent",
-        (Step::Password { .. } | Step::Issue { .. } | Step::Consent { .. }, _) => "/login",
+        (step, signed_in) => signin::page_of(&step, signed_in),
     };
     let handle = flow::create(&call.app, &call.ctx, browser, &flow).await?;
     let mut response = redirect::see_other(&address(call, page, handle));

@@ -5,6 +5,7 @@ pub mod consent;
 pub mod login;
 pub mod logo;
 pub mod logout;
+pub mod select_account;
 pub mod start;
 
 use std::sync::Arc;
@@ -23,10 +24,12 @@ use crate::domain::signin::next_step::Step;
 use crate::entropy;
 use crate::service::Error;
 use crate::service::authorize::issue;
+use crate::service::session::accounts::Accounts;
 use crate::service::session::bind::{self, Presented, SignedIn};
 use crate::service::session::cookie_text::BrowserCookie;
 use crate::service::signin::engine::{self, Standing};
 use crate::service::signin::flow::{self, Flow, FlowHandle, Found};
+use crate::service::signin::select_account::{self as selection, Here};
 
 /// Whether the request proves that it comes from a page of ours. Browsers send `Origin: null` under
 /// our referrer policy, so `Sec-Fetch-Site` speaks first (`security-design` rule 5).
@@ -89,6 +92,33 @@ pub fn browser_or_new(call: &Call) -> (BrowserCookie, Option<HeaderValue>) {
 pub async fn signed_in(call: &Call) -> Result<Option<SignedIn>, Error> {
     let (session, device) = (call.cookie(Cookie::Session), call.cookie(Cookie::Device));
     bind::current(&call.app, &call.ctx, Presented { session: session.as_deref(), device: device.as_deref() }).await
+}
+
+/// Everybody who is signed in in this browser.
+///
+/// # Errors
+/// When the facts cannot be read.
+pub async fn accounts(call: &Call) -> Result<Accounts, Error> {
+    let (session, device) = (call.cookie(Cookie::Session), call.cookie(Cookie::Device));
+    bind::accounts(&call.app, &call.ctx, Presented { session: session.as_deref(), device: device.as_deref() }).await
+}
+
+/// Whose request it is in this browser.
+///
+/// # Errors
+/// When the facts cannot be read.
+pub async fn here(call: &Call, client: &Client, flow: &Flow) -> Result<Here, Error> {
+    selection::here(&call.app, &call.ctx, client, flow, accounts(call).await?).await
+}
+
+/// The header that makes the session cookie name these accounts.
+#[must_use]
+pub fn session_cookie(call: &Call, accounts: &Accounts) -> HeaderValue {
+    let value = accounts.cookie(&call.app.sealer, call.ctx.realm.id, call.ctx.now);
+    match value.text {
+        Some(text) => Cookie::Session.set(&call.ctx.site, &text, value.max_age),
+        None => Cookie::Session.clear(&call.ctx.site),
+    }
 }
 
 /// A pending request that this browser began, with its client.
@@ -160,10 +190,9 @@ fn already(call: &Call, person: &SignedIn) -> Response<Body> {
 ///
 /// # Errors
 /// When facts cannot be read, or an answer cannot be made.
-pub async fn go(call: &Call, pending: &mut Pending, signed_in: Option<&SignedIn>) -> Result<Response<Body>, Error> {
-    let standing = Standing { client: &pending.client, flow: &pending.flow, signed_in };
-    let step = engine::decide(&call.app, &call.ctx, &standing).await?;
-    match (step, signed_in) {
+pub async fn go(call: &Call, pending: &mut Pending, here: &Here) -> Result<Response<Body>, Error> {
+    let step = decide(call, pending, here).await?;
+    match (step, &here.account) {
         (Step::Issue { scope }, Some(signed_in)) => {
             let facts = issue::Facts { client: &pending.client, request: &pending.flow.request, signed_in, scope };
             let given = issue::given(&call.app, &call.ctx, facts).await?;
@@ -176,10 +205,27 @@ pub async fn go(call: &Call, pending: &mut Pending, signed_in: Option<&SignedIn>
             Ok(response)
         }
         (Step::Refuse(refusal), _) => Ok(answer::refusal(call, &pending.flow.request, &pending.client, &refusal)),
-        (Step::Consent { .. }, Some(_)) => Ok(redirect::see_other(&address(call, "/consent", pending.handle))),
-        (Step::Password { .. } | Step::Issue { .. } | Step::Consent { .. }, _) => {
-            Ok(redirect::see_other(&address(call, "/login", pending.handle)))
-        }
+        (step, account) => Ok(redirect::see_other(&address(call, page_of(&step, account.as_ref()), pending.handle))),
+    }
+}
+
+/// What the engine says of a pending request.
+///
+/// # Errors
+/// When facts cannot be read.
+pub async fn decide(call: &Call, pending: &Pending, here: &Here) -> Result<Step, Error> {
+    let signed_in = here.account.as_ref();
+    let standing = Standing { client: &pending.client, flow: &pending.flow, signed_in, choose: here.choose };
+    engine::decide(&call.app, &call.ctx, &standing).await
+}
+
+/// The page of a step that needs a person.
+#[must_use]
+pub const fn page_of(step: &Step, account: Option<&SignedIn>) -> &'static str {
+    match (step, account) {
+        (Step::SelectAccount, _) => select_account::PATH,
+        (Step::Consent { .. }, Some(_)) => "/consent",
+        (Step::Password { .. } | Step::Issue { .. } | Step::Consent { .. } | Step::Refuse(_), _) => "/login",
     }
 }
 

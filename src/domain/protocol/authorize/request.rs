@@ -107,7 +107,7 @@ pub struct Prompt {
     pub login: bool,
     /// The consent page.
     pub consent: bool,
-    /// A choice among accounts; until that page exists, a new proof.
+    /// A choice among the accounts of this browser.
     pub select_account: bool,
 }
 
