@@ -15,30 +15,41 @@ use crate::http::extract::call::Call;
 use crate::http::page::{FormPostPage, clean_title};
 use crate::http::render::note::Note;
 use crate::http::render::{page, redirect, target};
+use crate::http::session_state::{self, Seen};
+use crate::http::signin::set_cookie;
+
+/// The request that is answered.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// As checked.
+    pub request: &'a AuthorizeRequest,
+    /// Whose it is.
+    pub client: &'a Client,
+    /// Who is signed in by now.
+    pub seen: Seen<'a>,
+}
 
 /// What the client asked for, or why it cannot be given after all.
 #[must_use]
-pub fn outcome(
-    call: &Call,
-    request: &AuthorizeRequest,
-    client: &Client,
-    outcome: &Result<Given, Refusal>,
-) -> Response<Body> {
+pub fn outcome(call: &Call, asked: Asked<'_>, outcome: &Result<Given, Refusal>) -> Response<Body> {
     let answer = match outcome {
         Ok(given) => Answer::Given(given),
         Err(refusal) => Answer::Refused(refusal),
     };
-    established(call, request, client, answer)
+    established(call, asked, answer)
 }
 
 /// A refusal once a request was established.
 #[must_use]
-pub fn refusal(call: &Call, request: &AuthorizeRequest, client: &Client, refusal: &Refusal) -> Response<Body> {
-    established(call, request, client, Answer::Refused(refusal))
+pub fn refusal(call: &Call, asked: Asked<'_>, refusal: &Refusal) -> Response<Body> {
+    established(call, asked, Answer::Refused(refusal))
 }
 
-fn established(call: &Call, request: &AuthorizeRequest, client: &Client, answer: Answer<'_>) -> Response<Body> {
+fn established(call: &Call, asked: Asked<'_>, answer: Answer<'_>) -> Response<Body> {
+    let Asked { request, client, seen } = asked;
     let to = To {
+        client: Some(client),
+        seen,
         uri: &request.redirect_uri,
         mode: request.response_mode,
         state: request.state.as_deref(),
@@ -48,30 +59,41 @@ fn established(call: &Call, request: &AuthorizeRequest, client: &Client, answer:
         Answer::Given(_) => None,
         Answer::Refused(refusal) => Some(refusal.reason),
     };
-    let mut response = send(call, &to, client.title(), answer);
+    let mut response = send(call, &to, answer);
     response.extensions_mut().insert(Note { client: Some(client.client_id.clone()), reason });
     response
 }
 
 /// A refusal by the table of checks; `locales` are the languages that the request wished for.
 #[must_use]
-pub fn error(call: &Call, error: &ErrorRedirect, title: &str, locales: &[String]) -> Response<Body> {
-    let to = To { uri: &error.redirect_uri, mode: error.response_mode, state: error.state.as_deref(), locales };
-    let mut response = send(call, &to, title, Answer::Refused(&error.refusal));
+pub fn error(call: &Call, error: &ErrorRedirect, client: Option<&Client>, locales: &[String]) -> Response<Body> {
+    let to = To {
+        client,
+        seen: Seen::Unseen,
+        uri: &error.redirect_uri,
+        mode: error.response_mode,
+        state: error.state.as_deref(),
+        locales,
+    };
+    let mut response = send(call, &to, Answer::Refused(&error.refusal));
     response.extensions_mut().insert(Note { client: None, reason: Some(error.refusal.reason) });
     response
 }
 
 struct To<'a> {
+    client: Option<&'a Client>,
+    seen: Seen<'a>,
     uri: &'a str,
     mode: ResponseMode,
     state: Option<&'a str>,
     locales: &'a [String],
 }
 
-fn send(call: &Call, to: &To<'_>, title: &str, answer: Answer<'_>) -> Response<Body> {
-    let fields = parameters(answer, to.state, &call.ctx.site.issuer);
-    match to.mode {
+fn send(call: &Call, to: &To<'_>, answer: Answer<'_>) -> Response<Body> {
+    let told = to.client.and_then(|client| session_state::tell(call, to.seen, &client.client_id, to.uri));
+    let (session_state, cookie) = told.map_or((None, None), |told| (Some(told.session_state), told.cookie));
+    let fields = parameters(answer, to.state, &call.ctx.site.issuer, session_state);
+    let mut response = match to.mode {
         ResponseMode::Query => redirect::see_other(&redirect_uri::append(to.uri, &fields)),
         ResponseMode::Fragment => redirect::see_other(&redirect_uri::append_fragment(to.uri, &fields)),
         ResponseMode::FormPost => {
@@ -79,12 +101,14 @@ fn send(call: &Call, to: &To<'_>, title: &str, answer: Answer<'_>) -> Response<B
                 chrome: page::chrome(call, to.locales),
                 action: to.uri.to_owned(),
                 fields: fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
-                client_title: clean_title(title),
+                client_title: clean_title(to.client.map_or("", Client::title)),
             };
             let target = target::csp_source(to.uri);
             let mut response = page::html(call, StatusCode::OK, &form, &[&target]);
             response.headers_mut().insert(http::header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
             response
         }
-    }
+    };
+    set_cookie(&mut response, cookie);
+    response
 }

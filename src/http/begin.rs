@@ -8,14 +8,16 @@ use axum::body::Body;
 use http::Response;
 use http::header::HeaderValue;
 
-use super::answer;
+use super::answer::{self, Asked};
 use super::extract::call::Call;
 use super::render::{page, redirect};
+use super::session_state::Seen;
 use super::signin::{self, Pending, address, browser_or_new, set_cookie};
 use crate::domain::model::client::Client;
 use crate::domain::protocol::authorize::request::AuthorizeRequest;
 use crate::domain::protocol::authorize::table::Outcome;
 use crate::domain::protocol::params::Params;
+use crate::domain::protocol::ui_locales;
 use crate::domain::signin::next_step::Step;
 use crate::service::Error;
 use crate::service::authorize::{issue, start};
@@ -38,13 +40,14 @@ pub async fn begin(call: &Call, query: &str) -> Result<Response<Body>, Error> {
     let signed_in = here.account.as_ref();
     let standing = Standing { client: &client, flow: &flow, signed_in, choose: here.choose };
     let step = engine::decide(&call.app, &call.ctx, &standing).await?;
+    let asked = Asked { request: &flow.request, client: &client, seen: Seen::Accounts(&here.accounts) };
     let page = match (step, signed_in) {
         (Step::Issue { scope }, Some(signed_in)) => {
             let facts = issue::Facts { client: &client, request: &flow.request, signed_in, scope };
             let given = issue::given(&call.app, &call.ctx, facts).await?;
-            return Ok(answer::outcome(call, &flow.request, &client, &given));
+            return Ok(answer::outcome(call, asked, &given));
         }
-        (Step::Refuse(refusal), _) => return Ok(answer::refusal(call, &flow.request, &client, &refusal)),
+        (Step::Refuse(refusal), _) => return Ok(answer::refusal(call, asked, &refusal)),
         (step, signed_in) => signin::page_of(&step, signed_in),
     };
     let handle = flow::create(&call.app, &call.ctx, browser, &flow).await?;
@@ -96,9 +99,7 @@ async fn check(call: &Call, query: &str) -> Result<Checked, Error> {
         }
         (Outcome::Page(refusal), _) => Checked::Answered(page::refused_request(call, &refusal, &params)),
         (Outcome::Redirect(error), client) => {
-            let title = client.as_ref().map_or("", |client| client.title()).to_owned();
-            let locales: Vec<String> = params.get("ui_locales").unwrap_or("").split(' ').map(str::to_owned).collect();
-            Checked::Answered(answer::error(call, &error, &title, &locales))
+            Checked::Answered(answer::error(call, &error, client.as_deref(), &ui_locales::of(&params)))
         }
     })
 }

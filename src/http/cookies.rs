@@ -17,6 +17,9 @@ pub enum Cookie {
     Browser,
     /// Knows the browser again at the next sign-in.
     Device,
+    /// What clients' frames may know of the session: that it changed (Session Management 1.0). The one cookie
+    /// that a script reads, in a frame on other sites' pages; it opens nothing.
+    BrowserState,
     /// The language chosen in the footer.
     Language,
     /// The demo relying party's own state; only with `--dev`.
@@ -29,6 +32,7 @@ impl Cookie {
             Self::Session => "session",
             Self::Browser => "browser",
             Self::Device => "device",
+            Self::BrowserState => "state",
             Self::Language => "language",
             Self::Demo => "demo",
         }
@@ -67,7 +71,13 @@ impl Cookie {
 
     fn header(self, site: &Site, value: &str, max_age: Option<u64>) -> HeaderValue {
         let path = if site.base.is_empty() { "/" } else { &site.base };
-        let mut text = format!("{}={value}; Path={path}; HttpOnly; SameSite=Lax", self.name(site));
+        let access = match (self, site.secure) {
+            (Self::BrowserState, true) => "SameSite=None",
+            // Browsers take `None` only with `Secure`. Frames on other ports of this machine are of the same site.
+            (Self::BrowserState, false) => "SameSite=Lax",
+            _ => "HttpOnly; SameSite=Lax",
+        };
+        let mut text = format!("{}={value}; Path={path}; {access}", self.name(site));
         if site.secure {
             text.push_str("; Secure");
         }

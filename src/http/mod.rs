@@ -12,6 +12,8 @@ pub mod page;
 pub mod render;
 pub mod root;
 pub mod router;
+pub mod session_state;
 pub mod setup;
+pub mod signed_out;
 pub mod signin;
 pub mod statics;

@@ -83,6 +83,7 @@ pub fn table() -> Vec<Row> {
         post("/revoke", Realm, Oauth, Clients, oidc::revoke::post),
         get("/logout", Realm, Page, Never, oidc::logout::get),
         post("/logout", Realm, Page, Never, oidc::logout::post),
+        get("/session/check", Realm, Page, Never, oidc::check_session::get),
         // The pages of the sign-in.
         get("/login", Realm, Page, Never, signin::login::get),
         post("/login", Realm, Page, Never, signin::login::post),

@@ -2,6 +2,7 @@
 //! rare: logos, key sets, metadata, whose answers are cached by whoever asked, and logout notices.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -15,7 +16,7 @@ use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpStream, lookup_host};
+use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
@@ -23,6 +24,7 @@ use url::{Host, Url};
 
 use super::address::{Class, classify};
 use super::error::{Error, StartError};
+use super::names::{Names, SystemNames};
 use super::tls;
 use crate::config;
 use crate::config::network::Network;
@@ -61,6 +63,7 @@ pub struct Fetched {
 pub struct Outbound {
     tls: TlsConnector,
     allow: Vec<Network>,
+    names: Arc<dyn Names>,
 }
 
 impl std::fmt::Debug for Outbound {
@@ -72,7 +75,14 @@ impl std::fmt::Debug for Outbound {
 impl Outbound {
     /// Reads `outbound.ca_file`, once.
     pub fn new(settings: &config::Outbound) -> Result<Self, StartError> {
-        Ok(Self { tls: tls::connector(settings.ca_file.as_deref())?, allow: settings.allow_networks.clone() })
+        let tls = tls::connector(settings.ca_file.as_deref())?;
+        Ok(Self { tls, allow: settings.allow_networks.clone(), names: Arc::new(SystemNames) })
+    }
+
+    /// The same, with names looked up elsewhere.
+    #[must_use]
+    pub fn with_names(self, names: Arc<dyn Names>) -> Self {
+        Self { names, ..self }
     }
 
     /// Fetches `url`, whose answer must be 200, of one of the media types in `accept` and at most `max`
@@ -125,7 +135,7 @@ impl Outbound {
         let found: Vec<SocketAddr> = match host {
             Host::Ipv4(address) => vec![(*address, port).into()],
             Host::Ipv6(address) => vec![(*address, port).into()],
-            Host::Domain(name) => lookup_host((*name, port)).await.map_err(|_| Error::Unknown)?.collect(),
+            Host::Domain(name) => self.names.look_up(name, port).await.map_err(|_| Error::Unknown)?,
         };
         let name = match host {
             Host::Domain(name) => ServerName::try_from((*name).to_owned()).map_err(|_| Error::Address)?,

@@ -71,6 +71,8 @@ pub enum Purpose {
     Crossing = 17,
     /// Client secrets that sign, at rest.
     SigningSecret = 18,
+    /// What clients' frames may know of a session.
+    BrowserState = 19,
 }
 
 struct Derived {

@@ -6,10 +6,11 @@ use crate::context::Ctx;
 use crate::domain::model::audit::{Actor, AuditKind};
 use crate::domain::model::client::Client;
 use crate::domain::model::session::EndReason;
-use crate::domain::protocol::logout::{Decision, Hint, LogoutFacts, decide_logout, named_client};
+use crate::domain::protocol::logout::{Decision, Hint, LogoutFacts, decide_logout, named_client, whom};
 use crate::domain::protocol::params::Params;
 use crate::domain::protocol::refusal::Refusal;
 use crate::service::authorize::hint;
+use crate::service::session::accounts::Accounts;
 use crate::service::session::bind::SignedIn;
 use crate::service::session::end::{self, Why};
 use crate::service::{App, Error};
@@ -24,15 +25,18 @@ pub struct Asked {
     pub decision: Decision,
     /// The client that the request names.
     pub client: Option<Arc<Client>>,
+    /// Whose sign-out it is, among those who are signed in in this browser.
+    pub person: Option<SignedIn>,
 }
 
 /// Decides on a request.
 ///
 /// # Errors
 /// When facts cannot be read.
-pub async fn decide(app: &App, ctx: &Ctx, params: &Params, signed_in: Option<&SignedIn>) -> Result<Asked, Error> {
+pub async fn decide(app: &App, ctx: &Ctx, params: &Params, accounts: &Accounts) -> Result<Asked, Error> {
+    let wrong = |refusal| Asked { decision: Decision::ErrorPage(refusal), client: None, person: None };
     if let Err(fault) = params.check_single(&SINGLE) {
-        return Ok(Asked { decision: Decision::ErrorPage(Refusal::from(fault)), client: None });
+        return Ok(wrong(Refusal::from(fault)));
     }
     let claims = match params.get("id_token_hint") {
         Some(token) => Some(hint::read(app, ctx, token).await?),
@@ -46,16 +50,20 @@ pub async fn decide(app: &App, ctx: &Ctx, params: &Params, signed_in: Option<&Si
     let client = match named_client(hint, params.get("client_id")) {
         Ok(Some(client_id)) => app.store.models().client(ctx.realm.id, client_id).await?,
         Ok(None) => None,
-        Err(refusal) => return Ok(Asked { decision: Decision::ErrorPage(refusal), client: None }),
+        Err(refusal) => return Ok(wrong(refusal)),
     };
+    let held: Vec<_> = accounts.iter().map(|account| (&*account.session, &account.user.user)).collect();
+    let place = whom(hint, params.get("logout_hint"), &held, accounts.has_current());
+    let person = place.and_then(|place| accounts.iter().nth(place)).cloned();
     let decision = decide_logout(&LogoutFacts {
         hint,
         client: client.as_deref(),
         post_logout_redirect_uri: params.get("post_logout_redirect_uri"),
         state: params.get("state"),
-        session: signed_in.map(|signed_in| &*signed_in.session),
+        logout_hint: params.get("logout_hint"),
+        session: person.as_ref().map(|person| (&*person.session, &person.user.user)),
     });
-    Ok(Asked { decision, client })
+    Ok(Asked { decision, client, person })
 }
 
 /// Ends the session that a person signed out of.

@@ -19,6 +19,7 @@ pub mod client_auth;
 pub mod client_keys;
 pub mod discovery;
 pub mod error;
+pub mod frontchannel_logout;
 pub mod introspect;
 pub mod logo;
 pub mod logout;

@@ -2,6 +2,7 @@
 //! rule 6, and what an ended session means for tokens, cookies, rows and other services.
 
 mod conformance;
+mod wishes;
 
 use doorward::clock::Clock;
 use doorward::domain::model::event::EventKind;

@@ -61,6 +61,8 @@ mod feed;
 #[cfg(test)]
 mod front_channel;
 #[cfg(test)]
+mod frontchannel_logout;
+#[cfg(test)]
 mod hosts;
 #[cfg(test)]
 mod introspection;
@@ -86,6 +88,8 @@ mod realms;
 mod refresh;
 #[cfg(test)]
 mod revocation;
+#[cfg(test)]
+mod session_management;
 #[cfg(test)]
 mod setup;
 #[cfg(test)]

@@ -52,6 +52,7 @@ const ROWS: &[(&str, &str, &str, Audience, Dialect, Look)] = {
         ("POST", "/revoke", "/revoke", Realm, Oauth, Acts),
         ("GET", "/logout", "/logout", Realm, Page, Document),
         ("POST", "/logout", "/logout", Realm, Page, Acts),
+        ("GET", "/session/check", "/session/check", Realm, Page, Document),
         ("GET", "/login", "/login", Realm, Page, Document),
         ("POST", "/login", "/login", Realm, Page, Acts),
         ("GET", "/login/start", "/login/start", Realm, Page, Begins),

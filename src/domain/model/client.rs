@@ -52,6 +52,10 @@ pub struct ClientMetadata {
     pub backchannel_logout_uri: Option<String>,
     /// Whether it needs `sid` in the logout token; it is always there.
     pub backchannel_logout_session_required: bool,
+    /// What the signed-out page loads in a frame (Front-Channel Logout 1.0 section 2).
+    pub frontchannel_logout_uri: Option<String>,
+    /// Whether it needs `iss` and `sid` in that address; they are always there.
+    pub frontchannel_logout_session_required: bool,
     /// Origins beyond those of the redirect URIs that may call token, userinfo and revocation by script.
     pub web_origins: Vec<String>,
     /// The one way this client proves itself.
@@ -103,6 +107,8 @@ impl Default for ClientMetadata {
             post_logout_redirect_uris: Vec::new(),
             backchannel_logout_uri: None,
             backchannel_logout_session_required: false,
+            frontchannel_logout_uri: None,
+            frontchannel_logout_session_required: false,
             web_origins: Vec::new(),
             token_endpoint_auth_method: AuthMethod::ClientSecretBasic,
             token_endpoint_auth_signing_alg: None,

@@ -55,6 +55,8 @@ pub struct RealmSettings {
     pub clients: ClientDefaults,
     /// Languages of pages, first is the fallback.
     pub locales: Locales,
+    /// How clients learn in the browser that a person signed out.
+    pub logout: LogoutSettings,
 }
 
 /// Sign-up by strangers.
@@ -174,6 +176,17 @@ impl Default for ClientDefaults {
     fn default() -> Self {
         Self { require_pkce: true, front_channel_tokens: false }
     }
+}
+
+/// How clients learn in the browser that a person signed out. Both ways rest on frames and cookies that
+/// browsers take from third parties more and more; back-channel logout needs neither, so both are off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+pub struct LogoutSettings {
+    /// The signed-out page loads clients' `frontchannel_logout_uri` (Front-Channel Logout 1.0).
+    pub front_channel: bool,
+    /// Clients may watch the state of the session from a frame (Session Management 1.0).
+    pub session_management: bool,
 }
 
 /// Languages of pages.

@@ -72,6 +72,18 @@ pub struct Metadata {
     authorization_response_iss_parameter_supported: bool,
     backchannel_logout_supported: bool,
     backchannel_logout_session_supported: bool,
+    /// Both by default false, and then left out (Front-Channel Logout 1.0 section 3).
+    #[serde(skip_serializing_if = "is_false")]
+    frontchannel_logout_supported: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    frontchannel_logout_session_supported: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    check_session_iframe: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 /// What a client of the realm may register and use.
@@ -124,6 +136,9 @@ impl Metadata {
             authorization_response_iss_parameter_supported: true,
             backchannel_logout_supported: true,
             backchannel_logout_session_supported: true,
+            frontchannel_logout_supported: realm.settings.logout.front_channel,
+            frontchannel_logout_session_supported: realm.settings.logout.front_channel,
+            check_session_iframe: realm.settings.logout.session_management.then(|| at("/session/check")),
         }
     }
 
@@ -140,6 +155,7 @@ mod tests {
 
     use super::super::sample;
     use super::*;
+    use crate::model::realm::LogoutSettings;
 
     fn document(issuer: &str) -> Value {
         let metadata = Metadata::new(issuer, &sample::realm(), &[Algorithm::RS256, Algorithm::EdDSA]);
@@ -194,7 +210,13 @@ mod tests {
         for (member, value) in want {
             assert_eq!(got[member], value, "{member}");
         }
-        for absent in ["registration_endpoint", "pushed_authorization_request_endpoint", "check_session_iframe"] {
+        for absent in [
+            "registration_endpoint",
+            "pushed_authorization_request_endpoint",
+            "check_session_iframe",
+            "frontchannel_logout_supported",
+            "frontchannel_logout_session_supported",
+        ] {
             assert!(got.get(absent).is_none(), "{absent}");
         }
         assert!(got["scopes_supported"].as_array().unwrap().contains(&json!("roles")));
@@ -208,6 +230,21 @@ mod tests {
         let got: Value = serde_json::from_slice(&metadata.to_bytes()).unwrap();
         let all = ResponseType::ALL.map(ResponseType::as_str);
         assert_eq!(got["response_types_supported"], json!(all));
+    }
+
+    #[test]
+    fn the_ways_of_logout_through_the_browser_are_listed_where_the_realm_offers_them() {
+        let mut realm = sample::realm();
+        for (front_channel, session_management) in [(true, false), (false, true)] {
+            realm.settings.logout = LogoutSettings { front_channel, session_management };
+            let metadata = Metadata::new("https://op.example/realms/shop", &realm, &[Algorithm::RS256]);
+            let got: Value = serde_json::from_slice(&metadata.to_bytes()).unwrap();
+            let offered = front_channel.then_some(&Value::Bool(true));
+            assert_eq!(got.get("frontchannel_logout_supported"), offered);
+            assert_eq!(got.get("frontchannel_logout_session_supported"), offered);
+            let frame = json!("https://op.example/realms/shop/session/check");
+            assert_eq!(got.get("check_session_iframe"), session_management.then_some(&frame));
+        }
     }
 
     #[test]

@@ -2,13 +2,16 @@
 //!
 //! A valid hint that names the present session signs out without a question; everything else asks the
 //! person. A redirect needs a valid hint and a registered URI, exactly equal; an unregistered one gives
-//! an error page and nothing happens. An expired hint is as good as a fresh one.
+//! an error page and nothing happens. An expired hint is as good as a fresh one. `client_id` alone proves
+//! nothing about who sends, so its registered URI is only offered as a link. `logout_hint` can make us ask
+//! where we would not; it never spares the question.
 
 use super::id_token::HintClaims;
 use super::refusal::{OauthCode, Refusal};
 use crate::model::client::Client;
 use crate::model::ids::SessionId;
 use crate::model::session::Session;
+use crate::model::user::User;
 
 /// The `id_token_hint` of a request, after verification.
 #[derive(Clone, Copy)]
@@ -32,8 +35,10 @@ pub struct LogoutFacts<'a> {
     pub post_logout_redirect_uri: Option<&'a str>,
     /// `state`; goes back byte for byte.
     pub state: Option<&'a str>,
-    /// The browser's present session, if it is live.
-    pub session: Option<&'a Session>,
+    /// `logout_hint`: whom the client means, by session id, name, e-mail or subject.
+    pub logout_hint: Option<&'a str>,
+    /// The browser's present session, if it is live, and whose it is.
+    pub session: Option<(&'a Session, &'a User)>,
 }
 
 /// Where the person goes once she is signed out.
@@ -41,6 +46,8 @@ pub struct LogoutFacts<'a> {
 pub enum Then {
     /// Back to the application.
     Redirect(String),
+    /// Our own page, which says so and offers the way back.
+    Offer(String),
     /// Our own page, which says so.
     SignedOutPage,
 }
@@ -84,6 +91,22 @@ pub fn named_client<'a>(hint: Hint<'a>, client_id: Option<&'a str>) -> Result<Op
     }
 }
 
+/// Whose sign-out is asked for, among the sessions of the browser, the latest used first: the one that a hint
+/// names, else the present one. Where the present one has signed out already and a hint names somebody who is
+/// not here, nobody's; without a hint somebody is asked.
+#[must_use]
+pub fn whom(hint: Hint<'_>, logout_hint: Option<&str>, held: &[(&Session, &User)], has_current: bool) -> Option<usize> {
+    let claims = match hint {
+        Hint::Valid(claims) => Some(claims),
+        Hint::Absent | Hint::Invalid => None,
+    };
+    let by_sid = || claims.and_then(|claims| held.iter().position(|(session, _)| claims.sid == Some(session.id)));
+    let by_sub = || claims.and_then(|claims| held.iter().position(|(_, user)| claims.sub == user.sub));
+    let by_name = || logout_hint.and_then(|hint| held.iter().position(|(session, user)| names(hint, session.id, user)));
+    let present = || (has_current || claims.is_none()).then_some(0).filter(|_| !held.is_empty());
+    by_sid().or_else(by_sub).or_else(by_name).or_else(present)
+}
+
 /// Decides on a logout request.
 #[must_use]
 pub fn decide_logout(facts: &LogoutFacts<'_>) -> Decision {
@@ -91,12 +114,21 @@ pub fn decide_logout(facts: &LogoutFacts<'_>) -> Decision {
         Ok(then) => then,
         Err(refusal) => return Decision::ErrorPage(refusal),
     };
-    let Some(session) = facts.session else { return Decision::AlreadyOut(then) };
+    let Some((session, user)) = facts.session else { return Decision::AlreadyOut(then) };
     let session = session.id;
+    let is_meant = facts.logout_hint.is_none_or(|hint| names(hint, session, user));
     match facts.hint {
-        Hint::Valid(claims) if claims.sid == Some(session) => Decision::EndNow { session, then },
+        Hint::Valid(claims) if claims.sid == Some(session) && is_meant => Decision::EndNow { session, then },
         _ => Decision::Ask { session, then },
     }
+}
+
+/// Whether `logout_hint` means this session or person (RP-Initiated Logout section 2 leaves its meaning to us).
+fn names(hint: &str, session: SessionId, user: &User) -> bool {
+    let email = user.claims.email.as_deref().unwrap_or_default();
+    hint == session.to_string()
+        || hint == user.sub
+        || [user.username.as_str(), email].iter().any(|name| hint.eq_ignore_ascii_case(name))
 }
 
 /// Where to go afterwards. The URI is compared as it stands, sign by sign.
@@ -115,9 +147,13 @@ fn way_back(facts: &LogoutFacts<'_>) -> Result<Then, Refusal> {
             "post_logout_redirect_uri is not registered for this client",
         ));
     }
-    // A client_id alone proves nothing about who sends: no redirect without a hint.
-    let is_hinted = matches!(facts.hint, Hint::Valid(_));
-    Ok(if is_hinted && client.enabled { Then::Redirect(return_address(uri, facts.state)) } else { Then::SignedOutPage })
+    Ok(match facts.hint {
+        _ if !client.enabled => Then::SignedOutPage,
+        Hint::Valid(_) => Then::Redirect(return_address(uri, facts.state)),
+        // A client_id alone proves nothing about who sends: no redirect without a hint.
+        Hint::Absent => Then::Offer(return_address(uri, facts.state)),
+        Hint::Invalid => Then::SignedOutPage,
+    })
 }
 
 /// The registered URI, its own query kept, with `state` when there was one.
@@ -151,9 +187,10 @@ mod tests {
     }
 
     fn decide(hint: Hint<'_>, uri: Option<&str>, state: Option<&str>, session: Option<&Session>) -> Decision {
-        let client = sample::client();
+        let (client, user) = (sample::client(), sample::user());
         let client = (!matches!(hint, Hint::Absent)).then_some(&client);
-        decide_logout(&LogoutFacts { hint, client, post_logout_redirect_uri: uri, state, session })
+        let session = session.map(|session| (session, &user));
+        decide_logout(&LogoutFacts { hint, client, post_logout_redirect_uri: uri, state, logout_hint: None, session })
     }
 
     fn home() -> Then {
@@ -168,6 +205,33 @@ mod tests {
         assert_eq!(got, Decision::EndNow { session: sample::SESSION, then });
         let got = decide(Hint::Valid(&hint), None, Some("s"), Some(&session));
         assert_eq!(got, Decision::EndNow { session: sample::SESSION, then: Then::SignedOutPage });
+    }
+
+    #[test]
+    fn among_several_the_one_that_is_named_signs_out() {
+        let (alice, here) = (sample::user(), sample::session());
+        let bob = User { sub: "sub-bob".to_owned(), username: "bob".to_owned(), ..sample::user() };
+        let beside = Session { id: SessionId::from_bytes([77; 16]), ..sample::session() };
+        let held = [(&here, &alice), (&beside, &bob)];
+        let hint = |sub: &str, sid: Option<SessionId>| HintClaims { sub: sub.to_owned(), ..claims(sid) };
+        let of_bob = hint("sub-bob", Some(beside.id));
+        let old_of_bob = hint("sub-bob", Some(SessionId::from_bytes([99; 16])));
+        let of_nobody = hint("sub-carol", Some(SessionId::from_bytes([99; 16])));
+        for (hint, logout_hint, has_current, expected) in [
+            (Hint::Valid(&of_bob), None, true, Some(1)),
+            (Hint::Valid(&of_bob), Some("alice"), true, Some(1)),
+            (Hint::Valid(&old_of_bob), None, true, Some(1)),
+            (Hint::Valid(&of_nobody), None, true, Some(0)),
+            (Hint::Valid(&of_nobody), None, false, None),
+            (Hint::Absent, Some("bob"), true, Some(1)),
+            (Hint::Absent, Some("nobody"), true, Some(0)),
+            (Hint::Absent, None, true, Some(0)),
+            (Hint::Absent, None, false, Some(0)),
+            (Hint::Invalid, None, true, Some(0)),
+        ] {
+            assert_eq!(whom(hint, logout_hint, &held, has_current), expected, "{logout_hint:?} {has_current}");
+            assert_eq!(whom(hint, logout_hint, &[], false), None);
+        }
     }
 
     #[test]
@@ -217,9 +281,61 @@ mod tests {
                 client,
                 post_logout_redirect_uri: Some(HOME),
                 state: None,
+                logout_hint: None,
                 session: None,
             };
             assert_eq!(decide_logout(&facts), Decision::AlreadyOut(Then::SignedOutPage));
+            assert_eq!(
+                decide_logout(&LogoutFacts { hint: Hint::Absent, ..facts }),
+                Decision::AlreadyOut(Then::SignedOutPage)
+            );
+        }
+    }
+
+    #[test]
+    fn a_client_id_without_a_hint_gets_a_link_and_no_redirect() {
+        let (client, user, session) = (sample::client(), sample::user(), sample::session());
+        let facts = LogoutFacts {
+            hint: Hint::Absent,
+            client: Some(&client),
+            post_logout_redirect_uri: Some(HOME),
+            state: Some("a+b"),
+            logout_hint: None,
+            session: Some((&session, &user)),
+        };
+        let then = Then::Offer("https://app.example.com/?state=a%2Bb".to_owned());
+        assert_eq!(decide_logout(&facts), Decision::Ask { session: sample::SESSION, then: then.clone() });
+        assert_eq!(decide_logout(&LogoutFacts { session: None, ..facts }), Decision::AlreadyOut(then));
+        let other = LogoutFacts { post_logout_redirect_uri: Some("https://evil.example/"), ..facts };
+        assert!(matches!(decide_logout(&other), Decision::ErrorPage(_)), "not even as a link");
+        let altered = LogoutFacts { hint: Hint::Invalid, session: None, ..facts };
+        assert_eq!(decide_logout(&altered), Decision::AlreadyOut(Then::SignedOutPage), "a hint that lies is no client");
+    }
+
+    #[test]
+    fn a_logout_hint_can_make_us_ask_and_never_spares_the_question() {
+        let (client, mut user, session) = (sample::client(), sample::user(), sample::session());
+        user.claims.email = Some("alice@example.com".to_owned());
+        let hint = claims(Some(sample::SESSION));
+        let sid = sample::SESSION.to_string();
+        let decide = |hint, logout_hint| {
+            decide_logout(&LogoutFacts {
+                hint,
+                client: Some(&client),
+                post_logout_redirect_uri: None,
+                state: None,
+                logout_hint: Some(logout_hint),
+                session: Some((&session, &user)),
+            })
+        };
+        let then = Then::SignedOutPage;
+        for own in [sid.as_str(), &user.sub, &user.username, "Alice@Example.com"] {
+            let now = Decision::EndNow { session: sample::SESSION, then: then.clone() };
+            assert_eq!(decide(Hint::Valid(&hint), own), now, "{own}");
+            assert!(matches!(decide(Hint::Absent, own), Decision::Ask { .. }), "{own}");
+        }
+        for other in ["bob", "ses_00000000000000000000000000000000", "alic"] {
+            assert!(matches!(decide(Hint::Valid(&hint), other), Decision::Ask { .. }), "{other}");
         }
     }
 

@@ -10,6 +10,7 @@ pub mod discovery;
 pub mod foreign_jwks;
 pub mod foreign_jws;
 pub mod front_channel;
+pub mod frontchannel_logout;
 pub mod id_token;
 pub mod introspection;
 mod json;
@@ -28,8 +29,10 @@ pub mod refusal;
 pub mod resource;
 pub mod revocation;
 pub mod scope;
+pub mod session_management;
 pub mod token;
 pub mod token_text;
+pub mod ui_locales;
 
 #[cfg(test)]
 mod sample;

@@ -9,7 +9,9 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use url::Url;
 
 pub use difference::difference;
-pub use registrable::{RedirectUriFault, check_logout_endpoint, check_post_logout, check_registrable};
+pub use registrable::{
+    RedirectUriFault, check_logout_endpoint, check_logout_frame, check_post_logout, check_registrable,
+};
 
 /// Hosts whose port is free (RFC 8252 section 7.3; RFC 9700 section 2.1 words it as localhost). None
 /// stands for another.

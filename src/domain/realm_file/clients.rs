@@ -16,7 +16,7 @@ use super::users::{encrypted, secret_ref};
 use crate::model::client::{AuthMethod, ClientMetadata, GrantType};
 use crate::model::response_type::ResponseType;
 use crate::model::secret::Secret;
-use crate::protocol::{foreign_jwks, redirect_uri};
+use crate::protocol::{foreign_jwks, frontchannel_logout, redirect_uri};
 
 const AUTH_METHODS: &[&str] =
     &["client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt", "none"];
@@ -40,6 +40,8 @@ const TABLE: &[Field] = &[
     Field::new("post_logout_redirect_uris", Form::Each(uri, 100)),
     Field::new("backchannel_logout_uri", Form::Checked(uri)),
     Field::new("backchannel_logout_session_required", Form::Bool),
+    Field::new("frontchannel_logout_uri", Form::Checked(uri)),
+    Field::new("frontchannel_logout_session_required", Form::Bool),
     Field::new("web_origins", Form::Each(check::origin, 100)),
     Field::new("token_endpoint_auth_method", Form::Word(AUTH_METHODS)),
     Field::new("token_endpoint_auth_signing_alg", Form::Word(ASSERTION_ALGORITHMS)),
@@ -192,6 +194,13 @@ fn logout_endpoint(client: &ClientMetadata, public: bool) -> Option<Crossed> {
     })
 }
 
+/// Front-Channel Logout 1.0 section 2.
+fn logout_frame(client: &ClientMetadata) -> Option<Crossed> {
+    let uri = client.frontchannel_logout_uri.as_deref()?;
+    let fault = frontchannel_logout::check_registrable(uri, &client.redirect_uris).err()?;
+    Some(Crossed::new(&["frontchannel_logout_uri", "redirect_uris"], format!("{} {fault}", shown(uri))))
+}
+
 /// What is wrong with a client's fields taken together.
 pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
     let mut list = Vec::new();
@@ -208,6 +217,7 @@ pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
     }));
     list.extend(logout_endpoint(client, public));
     list.extend(crossed_responses(client));
+    list.extend(logout_frame(client));
     if public && client.grant_types.contains(&GrantType::ClientCredentials) {
         list.push(Crossed::new(
             &["grant_types", "token_endpoint_auth_method"],

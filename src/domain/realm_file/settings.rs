@@ -38,6 +38,7 @@ const KEYS: &[Field] = &[
     Field::new("id_token_alg", Form::Word(ALGORITHMS)),
 ];
 const CLIENTS: &[Field] = &[Field::new("require_pkce", Form::Bool), Field::new("front_channel_tokens", Form::Bool)];
+const LOGOUT: &[Field] = &[Field::new("front_channel", Form::Bool), Field::new("session_management", Form::Bool)];
 const LOCALES: &[Field] =
     &[Field::new("supported", Form::Each(language, 20)), Field::new("default", Form::Checked(check::language))];
 
@@ -50,6 +51,7 @@ pub(super) const TABLE: &[Field] = &[
     Field::new("keys", Form::Map(KEYS)),
     Field::new("clients", Form::Map(CLIENTS)),
     Field::new("locales", Form::Map(LOCALES)),
+    Field::new("logout", Form::Map(LOGOUT)),
 ];
 
 fn algorithm(text: &str) -> Result<String, String> {

@@ -1,6 +1,7 @@
 //! The protocol's endpoints, one file each, named by its path.
 
 pub mod authorize;
+pub mod check_session;
 pub mod introspect;
 pub mod jwks;
 pub mod logout;

@@ -36,6 +36,8 @@ macro_rules! embedded {
 embedded! {
     "css/doorward.css" as "text/css; charset=utf-8",
     "js/page.js" as "text/javascript; charset=utf-8",
+    "js/signed-out.js" as "text/javascript; charset=utf-8",
+    "js/check-session.js" as "text/javascript; charset=utf-8",
     "js/form-post.js" as "text/javascript; charset=utf-8",
     "img/mark.svg" as "image/svg+xml",
 }

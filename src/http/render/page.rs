@@ -79,8 +79,20 @@ pub async fn client_header(call: &Call, client: &Client) -> Result<ClientHeader,
 /// Renders a page. `targets` are origins or schemes besides our own that its forms may lead to.
 #[must_use]
 pub fn html(call: &Call, status: StatusCode, page: &impl Template, targets: &[&str]) -> Response<Body> {
+    framing(call, status, page, targets, &[])
+}
+
+/// As [`html`], for a page that loads `frames`: the origins of what it loads, and nothing else is framed.
+#[must_use]
+pub fn framing(
+    call: &Call,
+    status: StatusCode,
+    page: &impl Template,
+    targets: &[&str],
+    frames: &[&str],
+) -> Response<Body> {
     let Ok(text) = page.render() else { return broken(&call.ctx) };
-    let mut response = document(status, text, targets);
+    let mut response = document(status, text, targets, frames);
     let supported = &call.ctx.realm.settings.locales.supported;
     if call.head.method == Method::GET
         && let Some(code) = call.page_param("lang")
@@ -93,7 +105,7 @@ pub fn html(call: &Call, status: StatusCode, page: &impl Template, targets: &[&s
     response
 }
 
-fn document(status: StatusCode, text: String, targets: &[&str]) -> Response<Body> {
+fn document(status: StatusCode, text: String, targets: &[&str], frames: &[&str]) -> Response<Body> {
     let mut response = Response::new(Body::from(text));
     *response.status_mut() = status;
     let mut csp = String::from(
@@ -102,6 +114,10 @@ fn document(status: StatusCode, text: String, targets: &[&str]) -> Response<Body
     for target in targets.iter().filter(|target| is_csp_source(target)) {
         csp.push(' ');
         csp.push_str(target);
+    }
+    for (at, frame) in frames.iter().filter(|frame| is_csp_source(frame)).enumerate() {
+        csp.push_str(if at == 0 { "; frame-src " } else { " " });
+        csp.push_str(frame);
     }
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
@@ -118,7 +134,7 @@ fn is_csp_source(text: &str) -> bool {
 
 /// The static page for a fault of ours: it needs neither database nor templates.
 fn broken(ctx: &Ctx) -> Response<Body> {
-    document(StatusCode::INTERNAL_SERVER_ERROR, broken::page(&ctx.site.static_base, &ctx.request_id), &[])
+    document(StatusCode::INTERNAL_SERVER_ERROR, broken::page(&ctx.site.static_base, &ctx.request_id), &[], &[])
 }
 
 /// An error page for a person.

@@ -74,7 +74,7 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
         _ => {
             consent::deny(&call.app, &call.ctx, &pending.client, person).await?;
             let refusal = Refusal::new(OauthCode::AccessDenied, "consent_denied", "the person did not allow it");
-            Ok(answer::refusal(&call, &pending.flow.request, &pending.client, &refusal))
+            Ok(answer::refusal(&call, pending.asked(&here.accounts), &refusal))
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::http::extract::call::Call;
 use crate::http::page::{LoginError, LoginNotice, LoginPage};
 use crate::http::render::note::Note;
 use crate::http::render::{page, target};
-use crate::http::{answer, begin};
+use crate::http::{answer, begin, session_state};
 use crate::service::Error;
 use crate::service::session::bind::SignedIn;
 use crate::service::session::open::Brought;
@@ -85,7 +85,7 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
     }
     if field("action") == "cancel" {
         let refusal = Refusal::new(OauthCode::AccessDenied, "login_cancelled", "the person cancelled the sign-in");
-        return Ok(answer::refusal(&call, &pending.flow.request, &pending.client, &refusal));
+        return Ok(answer::refusal(&call, pending.asked(&here.accounts), &refusal));
     }
     attempt(&call, &mut pending, &here, (username, remember), &form).await
 }
@@ -131,6 +131,7 @@ async fn attempt(
     flow::save(&call.app, &call.ctx, pending.browser, pending.handle, &pending.flow).await?;
     let now = selection::here(&call.app, &call.ctx, &pending.client, &pending.flow, opened.accounts).await?;
     let mut response = go(call, pending, &now).await?;
+    session_state::follow(call, &now.accounts, &mut response);
     set_cookie(&mut response, Some(session_cookie));
     set_cookie(&mut response, Some(device_cookie));
     Ok(response)

@@ -14,11 +14,12 @@ use axum::body::Body;
 use http::header::{HeaderValue, ORIGIN, SET_COOKIE};
 use http::{Response, StatusCode};
 
-use super::answer;
+use super::answer::{self, Asked};
 use super::cookies::Cookie;
 use super::extract::call::Call;
 use super::page::{AlreadySignedInPage, Fault};
 use super::render::{page, redirect};
+use super::session_state::Seen;
 use crate::domain::model::client::Client;
 use crate::domain::signin::next_step::Step;
 use crate::entropy;
@@ -114,9 +115,8 @@ pub async fn here(call: &Call, client: &Client, flow: &Flow) -> Result<Here, Err
 /// The header that makes the session cookie name these accounts.
 #[must_use]
 pub fn session_cookie(call: &Call, accounts: &Accounts) -> HeaderValue {
-    let value = accounts.cookie(&call.app.sealer, call.ctx.realm.id, call.ctx.now);
-    match value.text {
-        Some(text) => Cookie::Session.set(&call.ctx.site, &text, value.max_age),
+    match accounts.cookie(&call.app.sealer, call.ctx.realm.id) {
+        Some(text) => Cookie::Session.set(&call.ctx.site, &text, accounts.lifetime(call.ctx.now)),
         None => Cookie::Session.clear(&call.ctx.site),
     }
 }
@@ -131,6 +131,14 @@ pub struct Pending {
     pub flow: Flow,
     /// The client, enabled.
     pub client: Arc<Client>,
+}
+
+impl Pending {
+    /// The request as it is answered.
+    #[must_use]
+    pub fn asked<'a>(&'a self, accounts: &'a Accounts) -> Asked<'a> {
+        Asked { request: &self.flow.request, client: &self.client, seen: Seen::Accounts(accounts) }
+    }
 }
 
 /// What a page's `flow` parameter leads to.
@@ -196,7 +204,7 @@ pub async fn go(call: &Call, pending: &mut Pending, here: &Here) -> Result<Respo
         (Step::Issue { scope }, Some(signed_in)) => {
             let facts = issue::Facts { client: &pending.client, request: &pending.flow.request, signed_in, scope };
             let given = issue::given(&call.app, &call.ctx, facts).await?;
-            let response = answer::outcome(call, &pending.flow.request, &pending.client, &given);
+            let response = answer::outcome(call, pending.asked(&here.accounts), &given);
             // What was done for this request is spent; the request itself stays, so that Back and a
             // second press go on with the session instead of ending nowhere (B-39 c).
             pending.flow.fresh = None;
@@ -204,7 +212,7 @@ pub async fn go(call: &Call, pending: &mut Pending, here: &Here) -> Result<Respo
             flow::save(&call.app, &call.ctx, pending.browser, pending.handle, &pending.flow).await?;
             Ok(response)
         }
-        (Step::Refuse(refusal), _) => Ok(answer::refusal(call, &pending.flow.request, &pending.client, &refusal)),
+        (Step::Refuse(refusal), _) => Ok(answer::refusal(call, pending.asked(&here.accounts), &refusal)),
         (step, account) => Ok(redirect::see_other(&address(call, page_of(&step, account.as_ref()), pending.handle))),
     }
 }

@@ -15,7 +15,7 @@ use crate::domain::signin::select_account::Choice;
 use crate::http::extract::call::Call;
 use crate::http::page::{AccountLine, Fault, SelectAccountPage};
 use crate::http::render::{page, redirect, target};
-use crate::http::{answer, begin};
+use crate::http::{answer, begin, session_state};
 use crate::service::session::accounts::Accounts;
 use crate::service::session::bind::SignedIn;
 use crate::service::signin::form::{self, Binding};
@@ -71,7 +71,7 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
         }
         (true, "cancel", None) => {
             let refusal = Refusal::new(OauthCode::AccessDenied, "login_cancelled", "the person cancelled the sign-in");
-            Ok(answer::refusal(&call, &pending.flow.request, &pending.client, &refusal))
+            Ok(answer::refusal(&call, pending.asked(&accounts), &refusal))
         }
         // The account has ended, its secret or the person's credentials have changed, or it is no form of ours.
         _ => show(&call, &mut pending, accounts, came_from.refusal()).await,
@@ -108,6 +108,7 @@ async fn sign_out(
         flow::save(&call.app, &call.ctx, pending.browser, pending.handle, &pending.flow).await?;
     }
     let mut response = redirect::see_other(&address(call, PATH, pending.handle));
+    session_state::follow(call, &accounts, &mut response);
     set_cookie(&mut response, Some(session_cookie(call, &accounts)));
     Ok(response)
 }
@@ -127,7 +128,7 @@ async fn show(
         return go(call, pending, &here).await;
     }
     let request = &pending.flow.request;
-    let token = |account| form::token(&call.app, &call.ctx, binding(pending, account));
+    let token = |account: Option<&SignedIn>| form::token(&call.app, &call.ctx, binding(pending, account));
     let line = |account: &SignedIn| AccountLine {
         name: claims::name(&account.user.user.claims).unwrap_or_default().into_owned(),
         username: account.user.user.username.clone(),

@@ -2,12 +2,9 @@
 //! on this browser's device. One cookie names them all, the latest used first. Each part of it has its own tag,
 //! so a cookie of one account is read and written as it always was.
 
-use std::sync::Arc;
-
 use super::bind::SignedIn;
 use super::cookie_text::{self, SessionCookie};
 use crate::domain::model::ids::{RealmId, SessionId, UserId};
-use crate::domain::model::session::Session;
 use crate::domain::model::timestamp::Timestamp;
 use crate::domain::signin::select_account::ACCOUNTS_MAX;
 use crate::seal::Sealer;
@@ -24,15 +21,6 @@ struct Account {
 pub struct Accounts {
     list: Vec<Account>,
     has_current: bool,
-}
-
-/// What the session cookie is to be.
-pub struct CookieValue {
-    /// Its value; `None` = it goes.
-    pub text: Option<String>,
-    /// Its life in seconds; `None` = until the browser closes. One person who does not stay signed in keeps the
-    /// cookie from outliving the browser for all: a forgotten one would be worse than a sign-in more.
-    pub max_age: Option<u64>,
 }
 
 impl Accounts {
@@ -115,17 +103,18 @@ impl Accounts {
         self.has_current = true;
     }
 
-    /// The cookie that names them.
+    /// The value of the cookie that names them; `None` = there is nobody to name.
     #[must_use]
-    pub fn cookie(&self, sealer: &Sealer, realm: RealmId, now: Timestamp) -> CookieValue {
-        if self.list.is_empty() {
-            return CookieValue { text: None, max_age: None };
-        }
+    pub fn cookie(&self, sealer: &Sealer, realm: RealmId) -> Option<String> {
         let cookies: Vec<SessionCookie> = self.list.iter().map(|account| account.cookie).collect();
-        let text = cookie_text::write_sessions(sealer, realm, self.has_current, &cookies);
-        let sessions = || self.iter().map(|account| &account.session);
-        let lives_on = sessions().all(|session: &Arc<Session>| session.remembered);
-        let max_age = sessions().map(|session| session.expires_at.since(now).as_secs()).max();
-        CookieValue { text: Some(text), max_age: max_age.filter(|_| lives_on) }
+        (!cookies.is_empty()).then(|| cookie_text::write_sessions(sealer, realm, self.has_current, &cookies))
+    }
+
+    /// How many seconds the cookie lives; `None` = until the browser closes. One person who does not stay signed in
+    /// keeps it from outliving the browser for all: to be forgotten in there would be worse than a sign-in more.
+    #[must_use]
+    pub fn lifetime(&self, now: Timestamp) -> Option<u64> {
+        let lives_on = self.iter().all(|account| account.session.remembered);
+        self.iter().filter(|_| lives_on).map(|account| account.session.expires_at.since(now).as_secs()).max()
     }
 }

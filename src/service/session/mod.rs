@@ -3,6 +3,7 @@
 pub mod accounts;
 pub mod agent;
 pub mod bind;
+pub mod browser_state;
 pub mod cookie_text;
 mod crossing;
 pub mod end;

@@ -3,7 +3,7 @@
 
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{CaseStatement, Condition, Expr, ExprTrait};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect, UpdateMany};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect, Statement, UpdateMany};
 use uuid::Uuid;
 
 use super::row::{Row, Unique as _};
@@ -56,6 +56,30 @@ pub async fn find_by_code(source: &impl Source, realm: RealmId, code: CodeId) ->
         .unique(source.connection())
         .await?;
     found.map(read).transpose()
+}
+
+/// Clients that were given something in a session, be it ended since, and have an address for the signed-out
+/// page, the latest first. In the stored metadata a quote inside a value is escaped, so the pattern finds
+/// the member itself. Parameters: realm, session, limit.
+const FRAMED: &str = "select grant_record.client_key from grant_record \
+    join client on client.realm_id = grant_record.realm_id and client.id = grant_record.client_key \
+    where grant_record.realm_id = $1 and grant_record.session_id = $2 \
+    and client.metadata like '%\"frontchannel_logout_uri\":\"%' \
+    group by grant_record.client_key order by max(grant_record.created_at) desc, grant_record.client_key limit $3";
+
+/// The clients that the signed-out page of a session loads (Front-Channel Logout 1.0), the latest first.
+pub async fn list_framed_clients(
+    source: &impl Source,
+    realm: RealmId,
+    session: SessionId,
+    limit: u64,
+) -> Result<Vec<ClientKey>, Error> {
+    let connection = source.connection();
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let values = [realm.as_uuid().into(), session.as_uuid().into(), limit.into()];
+    let statement = Statement::from_sql_and_values(connection.get_database_backend(), FRAMED, values);
+    let rows = connection.query_all_raw(statement).await?;
+    rows.iter().map(|row| Ok(ClientKey::from_uuid(row.try_get_by_index(0)?))).collect()
 }
 
 /// Ends the live grants that `which` describes.

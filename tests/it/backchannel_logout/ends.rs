@@ -26,6 +26,11 @@ async fn end_one(op: &Op) {
     assert!(admin::session::end(&op.app, &realm, sessions[0].id).await.expect("ended"));
 }
 
+async fn end_all(op: &Op) -> usize {
+    let alice = db_user(op, "alice").await;
+    admin::session::end_all(&op.app, &alice, admin::session::Offline::End).await.expect("ended")
+}
+
 /// Bob signs in where alice is.
 async fn somebody_else(browser: &mut Browser<'_>) {
     browser.get(&authorize(WEB, "openid", &[("prompt", "login")])).await;
@@ -34,13 +39,14 @@ async fn somebody_else(browser: &mut Browser<'_>) {
 
 #[tokio::test]
 async fn whoever_ends_a_session_the_client_is_told_once() {
-    for way in ["logout", "one", "replaced", "password", "disabled", "deleted"] {
+    for way in ["logout", "one", "all", "replaced", "password", "disabled", "deleted"] {
         let (op, receiver) = start().await;
         let mut browser = op.browser();
         let id = sign_in(&op, &mut browser, WEB).await;
         match way {
             "logout" => sign_out(&mut browser).await,
             "one" => end_one(&op).await,
+            "all" => assert_eq!(end_all(&op).await, 1),
             "replaced" => somebody_else(&mut browser).await,
             "password" => db_set_password(&op, "another horse battery").await,
             "disabled" => db_disable(&op).await,

@@ -1,8 +1,13 @@
 //! Logout endpoints that are slow, endless, elsewhere or inside: refused or limited, and nobody else waits.
 
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use doorward::domain::model::backchannel_logout::NoticeOutcome;
+use doorward::outbound::Outbound;
+use doorward::outbound::names::{Found, Names};
+use doorward::tasks::backchannel_logout;
 
 use super::{db_states, send, sign_in, sign_out};
 use crate::kit::flow::{OPAQUE, WEB};
@@ -77,6 +82,55 @@ async fn addresses_inside_are_not_called() {
     let op = Op::start().await;
     assert_eq!(told_at(&op, &receiver.url("/web")).await, (None, inside));
     assert_eq!(receiver.count(), 0);
+}
+
+/// A name that leads elsewhere each time it is looked up; the last answer stays.
+struct Turning(Mutex<Vec<Vec<IpAddr>>>);
+
+impl Names for Turning {
+    fn look_up<'a>(&'a self, host: &'a str, port: u16) -> Found<'a> {
+        assert_eq!(host, "localhost");
+        let mut answers = self.0.lock().expect("answers");
+        let now = if answers.len() > 1 { answers.remove(0) } else { answers[0].clone() };
+        Box::pin(async move { Ok(now.into_iter().map(|address| SocketAddr::new(address, port)).collect()) })
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_leads_inside_the_next_time_is_not_followed_there() {
+    let host = TlsHost::start(&[("/in", Behaviour::Recovers), ("/once", Behaviour::sends("text/html", b""))]).await;
+    let authority = host.authority();
+    let op = Receiver::op().env("DOORWARD_OUTBOUND__CA_FILE", authority.to_str().expect("a path")).start().await;
+    let (allowed, inside): (IpAddr, IpAddr) = (Ipv4Addr::LOCALHOST.into(), [127, 0, 0, 2].into());
+    let tell = async |answers: Vec<Vec<IpAddr>>| {
+        let names = Arc::new(Turning(Mutex::new(answers)));
+        let outbound = Outbound::new(&op.app.config.outbound).expect("a client").with_names(names.clone());
+        let mut app = (*op.app).clone();
+        app.outbound = Arc::new(outbound);
+        op.app.store.batch().flush().await.expect("flushed");
+        assert_eq!(
+            backchannel_logout::run_once(&Arc::new(app), op.app.clock.now()).await.expect("the store answers"),
+            1
+        );
+        let left = names.0.lock().expect("answers").len();
+        left
+    };
+    op.apply(&at("web", &host.url("localhost", "/in"))).await;
+    let mut browser = op.browser();
+    sign_in(&op, &mut browser, WEB).await;
+    sign_out(&mut browser).await;
+    // The first attempt reaches the host that the name meant; by the second it means one inside.
+    tell(vec![vec![allowed]]).await;
+    assert_eq!((host.seen("/in"), db_states(&op).await[0].3.as_deref()), (1, Some("status 503")));
+    op.advance(Duration::from_mins(1)).await;
+    tell(vec![vec![inside]]).await;
+    let why = "the address lies in a network that outbound.allow_networks does not name";
+    assert_eq!((host.seen("/in"), db_states(&op).await[0].3.as_deref()), (1, Some(why)), "not called");
+    // Of several addresses only those that may be called are; and nothing is looked up twice for one request.
+    op.apply(&at("web", &host.url("localhost", "/once"))).await;
+    op.advance(Duration::from_mins(2)).await;
+    assert_eq!(tell(vec![vec![inside, allowed], vec![inside], vec![inside]]).await, 2, "one look-up");
+    assert_eq!((host.seen("/once"), db_states(&op).await[0].2), (1, Some(NoticeOutcome::Delivered)));
 }
 
 #[tokio::test]

@@ -76,7 +76,7 @@ for (const control of controls) {
 return faults;
 ";
 
-async fn look(browser: &Browser, page: &str, wanted: &str) {
+pub(super) async fn look(browser: &Browser, page: &str, wanted: &str) {
     browser.wait_for(wanted).await;
     for width in [1280, 320] {
         for scheme in ["light", "dark"] {

@@ -3,3 +3,4 @@
 mod apache;
 mod harness;
 mod looks;
+mod signing_out;

@@ -3,6 +3,7 @@
 
 use super::request::{AuthorizeRequest, Display};
 use super::table::Asked;
+use crate::protocol::ui_locales;
 
 /// Values of one list that are kept.
 const LIST_MAX: usize = 16;
@@ -12,22 +13,17 @@ const LOGIN_HINT_MAX: usize = 255;
 pub(super) fn fill(asked: &Asked<'_>, request: &mut AuthorizeRequest) {
     let params = asked.params;
     request.display = params.get("display").and_then(Display::from_name);
-    request.ui_locales = list(params.get("ui_locales"), is_language_tag);
+    request.ui_locales = ui_locales::of(params);
     request.login_hint = params.get("login_hint").filter(|hint| is_offered(hint)).map(str::to_owned);
     request.acr_values = match params.get("acr_values") {
-        Some(text) => list(Some(text), |value| value.len() <= 255),
+        Some(text) => list(text),
         None => asked.client.metadata.default_acr_values.clone(),
     };
 }
 
-fn list(text: Option<&str>, keep: impl Fn(&str) -> bool) -> Vec<String> {
-    let values = text.unwrap_or_default().split(' ');
-    values.filter(|value| !value.is_empty() && keep(value)).take(LIST_MAX).map(str::to_owned).collect()
-}
-
-/// The shape of BCP 47: letters and digits in groups of one to eight.
-fn is_language_tag(text: &str) -> bool {
-    text.split('-').all(|part| (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+fn list(text: &str) -> Vec<String> {
+    let values = text.split(' ').filter(|value| (1..=255).contains(&value.len()));
+    values.take(LIST_MAX).map(str::to_owned).collect()
 }
 
 /// Text that a sign-in page can show in its field as it is: no controls, no invisible or turning

@@ -35,10 +35,16 @@ pub enum Answer<'a> {
     Refused(&'a Refusal),
 }
 
-/// Names and values in the order they are written, not yet encoded.
+/// Names and values in the order they are written, not yet encoded. `session_state` (Session Management 1.0
+/// section 2) where the realm offers it, also with a refusal: the client may then watch for a change.
 #[must_use]
-pub fn parameters(answer: Answer<'_>, state: Option<&str>, iss: &str) -> Vec<(&'static str, String)> {
-    let mut parameters = Vec::with_capacity(8);
+pub fn parameters(
+    answer: Answer<'_>,
+    state: Option<&str>,
+    iss: &str,
+    session_state: Option<String>,
+) -> Vec<(&'static str, String)> {
+    let mut parameters = Vec::with_capacity(9);
     match answer {
         Answer::Given(given) => give(given, &mut parameters),
         Answer::Refused(refusal) => {
@@ -50,6 +56,9 @@ pub fn parameters(answer: Answer<'_>, state: Option<&str>, iss: &str) -> Vec<(&'
         parameters.push(("state", state.to_owned()));
     }
     parameters.push(("iss", iss.to_owned()));
+    if let Some(session_state) = session_state {
+        parameters.push(("session_state", session_state));
+    }
     parameters
 }
 
@@ -76,7 +85,7 @@ mod tests {
     const ISS: (&str, &str) = ("iss", "https://op.example");
 
     fn written(answer: Answer<'_>, state: Option<&str>) -> Vec<(&'static str, String)> {
-        parameters(answer, state, ISS.1)
+        parameters(answer, state, ISS.1, None)
     }
 
     fn owned(pairs: &[(&'static str, &str)]) -> Vec<(&'static str, String)> {
@@ -88,9 +97,15 @@ mod tests {
         let given = Given { code: Some("c".to_owned()), ..Given::default() };
         assert_eq!(written(Answer::Given(&given), Some("s &")), owned(&[("code", "c"), ("state", "s &"), ISS]));
         let refusal = Refusal::new(OauthCode::AccessDenied, "denied", "the person said no");
+        let watched = parameters(Answer::Refused(&refusal), None, ISS.1, Some("hash.salt".to_owned()));
         assert_eq!(
-            written(Answer::Refused(&refusal), None),
-            owned(&[("error", "access_denied"), ("error_description", "the person said no"), ISS])
+            watched,
+            owned(&[
+                ("error", "access_denied"),
+                ("error_description", "the person said no"),
+                ISS,
+                ("session_state", "hash.salt"),
+            ])
         );
     }
 

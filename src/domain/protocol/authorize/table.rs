@@ -282,7 +282,7 @@ mod tests {
                 .finish();
             let Outcome::Request(request) = outcome_of(&query) else { return Err(TestCaseError::fail("refused")) };
             let given = Given { code: Some("c".to_owned()), ..Given::default() };
-            let answer = parameters(Answer::Given(&given), request.state.as_deref(), "https://op.example");
+            let answer = parameters(Answer::Given(&given), request.state.as_deref(), "https://op.example", None);
             let uri = append(&request.redirect_uri, &answer);
             let (_, query) = uri.split_once('?').unwrap();
             let answered = Params::parse(query.as_bytes()).unwrap();

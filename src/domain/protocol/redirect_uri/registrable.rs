@@ -116,6 +116,13 @@ pub fn check_logout_endpoint(uri: &str) -> Result<(), RedirectUriFault> {
     })
 }
 
+/// Whether it may be registered in `frontchannel_logout_uri` as far as the address itself tells
+/// (Front-Channel Logout 1.0 section 2): the names that the signed-out page adds are ours.
+pub fn check_logout_frame(uri: &str) -> Result<(), RedirectUriFault> {
+    check_logout_endpoint(uri)?;
+    check_query(uri, &["iss", "sid"])
+}
+
 fn check_shape(uri: &str, public: bool) -> Result<(), RedirectUriFault> {
     if uri.is_empty() || uri.len() > URI_MAX {
         return Err(RedirectUriFault::Length);

@@ -130,6 +130,8 @@ keys! {
     SignedOutHeading = "signed_out.heading",
     SignedOutText = "signed_out.text",
     SignedOutAgain = "signed_out.again",
+    SignedOutTold = "signed_out.told",
+    SignedOutPassing = "signed_out.passing",
     // Form post
     FormPostHeading = "form_post.heading",
     FormPostText = "form_post.text",
