@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::kit::browser::{Answer, Browser};
-use crate::kit::flow::{CHALLENGE, Client, WEB, authorize};
+use crate::kit::flow::{CHALLENGE, Client, WEB, authorize, id_claims};
 use crate::kit::op::{Op, PASSWORD};
 
 /// A cookie as an answer sets it.
@@ -150,7 +150,14 @@ async fn a_cookie_from_before_the_sign_in_is_never_the_session_after_it() {
     victim.sign_in("alice", PASSWORD).await;
     let after = victim.cookie("-session-").expect("a session");
     assert_ne!(after, planted);
-    assert!(!is_signed_in(&mut attacker).await, "what was planted is nobody's now");
+    // What was planted is still the attacker's and nobody else's; the victim's account is not in it.
+    let sub = async |browser: &mut Browser<'_>| {
+        let answer = browser.get(&authorize(WEB, "openid", &[("prompt", "none")])).await;
+        id_claims(&op, WEB, &answer).await["sub"].clone()
+    };
+    assert_ne!(sub(&mut attacker).await, sub(&mut victim).await);
+    let choice = attacker.get(&authorize(WEB, "openid", &[("prompt", "select_account")])).await;
+    assert!(choice.page().text.contains("bob") && !choice.page().text.contains("lice"), "{}", choice.page().text);
     // The same person again: the old value dies too.
     let mut thief = op.browser();
     thief.steal(&victim, "");

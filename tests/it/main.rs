@@ -89,6 +89,8 @@ mod refresh;
 #[cfg(test)]
 mod revocation;
 #[cfg(test)]
+mod select_account;
+#[cfg(test)]
 mod session_management;
 #[cfg(test)]
 mod setup;

@@ -62,14 +62,14 @@ pub fn select(request: &AuthorizeRequest, choice: Choice, accounts: Accounts<'_>
     let Accounts { held, has_current } = accounts;
     let current = held.first().filter(|_| has_current).map(|account| account.session);
     let or_nobody = |found: Option<SessionId>| found.map_or(Selection::Nobody, Selection::Account);
-    let chosen = match choice {
+    match choice {
         Choice::Another => return Selection::Nobody,
-        // One that has ended since is no choice any more.
-        Choice::Account(session) => held.iter().find(|account| account.session == session),
-        Choice::Open => None,
-    };
-    if let Some(chosen) = chosen {
-        return Selection::Account(chosen.session);
+        Choice::Account(session) if held.iter().any(|account| account.session == session) => {
+            return Selection::Account(session);
+        }
+        // It has ended since; whoever else is here was not the choice.
+        Choice::Account(_) if !held.is_empty() && !request.prompt.none => return Selection::Ask,
+        Choice::Account(_) | Choice::Open => {}
     }
     let named = named(request, held);
     if request.prompt.none {
@@ -183,8 +183,9 @@ mod tests {
             assert_eq!(selected(changes, Choice::Account(A), &two, true), Selection::Account(A), "{changes:?}");
             assert_eq!(selected(changes, Choice::Another, &two, true), Selection::Nobody, "{changes:?}");
         }
-        assert_eq!(selected(&[], Choice::Account(GONE), &two, true), Selection::Ask);
-        assert_eq!(selected(&[], Choice::Account(GONE), &two[..1], true), Selection::Account(A));
+        let plain = [held(A), held(B)];
+        assert_eq!(selected(&[], Choice::Account(GONE), &plain, true), Selection::Ask);
+        assert_eq!(selected(&[], Choice::Account(GONE), &plain[..1], true), Selection::Ask);
         assert_eq!(selected(&[], Choice::Account(GONE), &[], false), Selection::Nobody);
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use http::{Response, StatusCode};
 
-use super::{Lookup, Pending, Provenance, address, decide, go, here, pending, provenance, select_account};
+use super::{Lookup, Pending, Provenance, SELECT_ACCOUNT, address, decide, go, here, pending, provenance};
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::domain::signin::next_step::Step;
 use crate::http::extract::call::Call;
@@ -69,7 +69,7 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
         "switch" => {
             selection::reopen(&mut pending.flow);
             flow::save(&call.app, &call.ctx, pending.browser, pending.handle, &pending.flow).await?;
-            Ok(redirect::see_other(&address(&call, select_account::PATH, pending.handle)))
+            Ok(redirect::see_other(&address(&call, SELECT_ACCOUNT, pending.handle)))
         }
         _ => {
             consent::deny(&call.app, &call.ctx, &pending.client, person).await?;

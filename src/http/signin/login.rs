@@ -8,7 +8,7 @@ use http::header::{HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 
 use super::{
-    Lookup, Pending, Provenance, address, decide, go, here, pending, provenance, select_account, session_cookie,
+    Lookup, Pending, Provenance, SELECT_ACCOUNT, address, decide, go, here, pending, provenance, session_cookie,
     set_cookie,
 };
 use crate::domain::model::secret::Secret;
@@ -184,7 +184,7 @@ async fn show(
     let mut login = LoginPage::new(page::chrome(call, &request.ui_locales), call.ctx.site.path("/login"));
     if !here.accounts.is_empty() {
         login.chrome.sign_out = Some(call.ctx.site.path("/logout"));
-        login.choose_href = Some(address(call, select_account::PATH, pending.handle));
+        login.choose_href = Some(address(call, SELECT_ACCOUNT, pending.handle));
     }
     login.client = Some(page::client_header(call, &pending.client).await?);
     login.csrf = form::token(&call.app, &call.ctx, binding);

@@ -32,6 +32,9 @@ use crate::service::signin::engine::{self, Standing};
 use crate::service::signin::flow::{self, Flow, FlowHandle, Found};
 use crate::service::signin::select_account::{self as selection, Here};
 
+/// Where the accounts of the browser are listed.
+pub const SELECT_ACCOUNT: &str = "/login/select-account";
+
 /// Whether the request proves that it comes from a page of ours. Browsers send `Origin: null` under
 /// our referrer policy, so `Sec-Fetch-Site` speaks first (`security-design` rule 5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -231,7 +234,7 @@ pub async fn decide(call: &Call, pending: &Pending, here: &Here) -> Result<Step,
 #[must_use]
 pub const fn page_of(step: &Step, account: Option<&SignedIn>) -> &'static str {
     match (step, account) {
-        (Step::SelectAccount, _) => select_account::PATH,
+        (Step::SelectAccount, _) => SELECT_ACCOUNT,
         (Step::Consent { .. }, Some(_)) => "/consent",
         (Step::Password { .. } | Step::Issue { .. } | Step::Consent { .. } | Step::Refuse(_), _) => "/login",
     }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use axum::body::Body;
 use http::{Response, StatusCode};
 
-use super::{Lookup, Pending, Provenance, accounts, address, go, pending, provenance, session_cookie, set_cookie};
+use super::{
+    Lookup, Pending, Provenance, SELECT_ACCOUNT, accounts, address, go, pending, provenance, session_cookie, set_cookie,
+};
 use crate::domain::model::ids::SessionId;
 use crate::domain::protocol::claims;
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
@@ -21,9 +23,6 @@ use crate::service::session::bind::SignedIn;
 use crate::service::signin::form::{self, Binding};
 use crate::service::signin::{flow, select_account};
 use crate::service::{Error, logout};
-
-/// Where the page is.
-pub const PATH: &str = "/login/select-account";
 
 /// Answers `GET`.
 ///
@@ -107,7 +106,7 @@ async fn sign_out(
         select_account::reopen(&mut pending.flow);
         flow::save(&call.app, &call.ctx, pending.browser, pending.handle, &pending.flow).await?;
     }
-    let mut response = redirect::see_other(&address(call, PATH, pending.handle));
+    let mut response = redirect::see_other(&address(call, SELECT_ACCOUNT, pending.handle));
     session_state::follow(call, &accounts, &mut response);
     set_cookie(&mut response, Some(session_cookie(call, &accounts)));
     Ok(response)
@@ -138,7 +137,7 @@ async fn show(
     let select = SelectAccountPage {
         chrome: page::chrome(call, &request.ui_locales),
         client: page::client_header(call, &pending.client).await?,
-        action: call.ctx.site.path(PATH),
+        action: call.ctx.site.path(SELECT_ACCOUNT),
         flow: pending.handle.to_text(&call.app, &call.ctx),
         csrf: token(None),
         accounts: accounts.iter().map(line).collect(),

@@ -248,6 +248,7 @@ async fn every_listed_prompt_display_and_language_works() {
             "none" => assert!(answer.location_param("code").is_some()),
             "login" => assert!(answer.page().has_id("login-submit"), "{}", answer.body),
             "consent" => assert!(answer.page().has_id("consent-allow"), "{}", answer.body),
+            "select_account" => assert!(answer.page().has_id("choose-1"), "{}", answer.body),
             other => panic!("nobody knows {other}"),
         }
     }
