@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::kit::browser::{Answer, Browser};
-use crate::kit::flow::{CHALLENGE, Client, WEB, authorize, id_claims};
+use crate::kit::flow::{CHALLENGE, Client, WEB, authorize, id_claims, sign_in_beside};
 use crate::kit::op::{Op, PASSWORD};
 
 /// A cookie as an answer sets it.
@@ -161,11 +161,13 @@ async fn a_cookie_from_before_the_sign_in_is_never_the_session_after_it() {
     // The same person again: the old value dies too.
     let mut thief = op.browser();
     thief.steal(&victim, "");
-    victim.get(&authorize(WEB, "openid", &[("prompt", "login")])).await;
-    victim.sign_in("alice", PASSWORD).await;
+    sign_in_beside(&mut victim, "alice", PASSWORD).await;
     assert_ne!(victim.cookie("-session-").expect("a session"), after);
     assert!(is_signed_in(&mut victim).await);
-    assert!(!is_signed_in(&mut thief).await, "a copy from before the new sign-in is dead");
+    assert!(
+        !is_signed_in(&mut thief).await,
+        "a copy from before the new sign-in is dead, and no other takes its place"
+    );
 }
 
 /// Sends the cookies as given, with `prompt=none`.
