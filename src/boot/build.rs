@@ -16,7 +16,7 @@ use crate::keys::{KeyRing, KeySource};
 use crate::outbound::Outbound;
 use crate::password::{GateSettings, PasswordGate};
 use crate::seal::{self, MasterKey, Sealer};
-use crate::service::{App, ClientKeys};
+use crate::service::{App, ClientKeys, LastUses, PairwiseKeys};
 use crate::store::{Store, StoreSettings, repo};
 
 /// What the handles are for.
@@ -107,6 +107,8 @@ pub async fn app_with(
         outbound: Arc::new(outbound),
         repeats: Arc::default(),
         client_keys: ClientKeys::new(),
+        last_uses: LastUses::default(),
+        pairwise_keys: PairwiseKeys::default(),
     })
 }
 

@@ -114,7 +114,7 @@ fn watch_time(app: &App) {
 async fn warn_of_front_channels(app: &App) -> Result<(), Failure> {
     for realm in repo::realm::list(&app.store.read()).await? {
         if let Some(warning) = front_channel::warning_of_realm(&realm.settings) {
-            tracing::warn!(realm = realm.name, "{warning}");
+            tracing::warn!(realm = realm.name, "{} {warning}", front_channel::REALM_FIELD);
         }
     }
     Ok(())

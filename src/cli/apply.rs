@@ -67,6 +67,9 @@ pub async fn run(args: ApplyArgs, app: &App) -> Result<(), Failure> {
     }
     let mode = if args.dry_run { Mode::DryRun } else { Mode::Write };
     let report = service::apply(app, &Input { realms, prune: args.prune, mode }).await?;
+    for warning in report.plans.iter().flat_map(|plan| &plan.warnings) {
+        say::note(&format!("warning: {warning}"));
+    }
     if args.json {
         say::data(&as_json(&report).to_string());
     } else {
@@ -74,10 +77,6 @@ pub async fn run(args: ApplyArgs, app: &App) -> Result<(), Failure> {
             say::data(as_text(plan).trim_end());
         }
         say::note(&summary(&report));
-        for (plan, warning) in report.plans.iter().flat_map(|plan| plan.warnings.iter().map(move |each| (plan, each))) {
-            let object = (warning.object.as_str(), shown(&warning.name));
-            say::note(&format!("warning: realm {}: {} {}: {}", plan.realm, object.0, object.1, warning.message));
-        }
     }
     Ok(())
 }
@@ -187,12 +186,11 @@ fn as_json(report: &Report) -> serde_json::Value {
                     })
                 })
                 .collect();
-            let warnings: Vec<_> = plan
-                .warnings
-                .iter()
-                .map(|each| json!({ "object": each.object.as_str(), "name": each.name, "message": each.message }))
-                .collect();
-            json!({ "realm": plan.realm, "acts": acts, "warnings": warnings })
+            json!({
+                "realm": plan.realm,
+                "acts": acts,
+                "warnings": plan.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            })
         })
         .collect();
     json!({ "written": report.mode == Mode::Write && !report.is_empty(), "realms": realms })

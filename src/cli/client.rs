@@ -1,11 +1,13 @@
 //! `doorward client`: clients, and their secrets.
 
+mod initial_access_token;
+
 use std::collections::HashMap;
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::pick::{InRealm, OnDatabase};
+use super::pick::{self, InRealm, OnDatabase};
 use super::{Failure, say};
 use crate::domain::model::backchannel_logout::LogoutNotice;
 use crate::domain::model::client::Client;
@@ -26,7 +28,9 @@ Examples:
   doorward client show web --json
   doorward client rotate-secret web              the old secret is void at once
   doorward client rotate-secret web --keep 24h   the old one works for another day
-  doorward client logouts --pending              who was not told yet that a session has ended")]
+  doorward client logouts --pending              who was not told yet that a session has ended
+  doorward client initial-access-token create --label \"build farm\" --uses 10
+                                                 lets ten applications register themselves")]
 pub struct ClientArgs {
     #[command(flatten)]
     pub(super) database: OnDatabase,
@@ -56,6 +60,8 @@ enum Command {
         #[arg(long, value_name = "SPAN", value_parser = span)]
         keep: Option<Span>,
     },
+    /// Makes, lists and revokes tokens by which applications register themselves.
+    InitialAccessToken(initial_access_token::TokenArgs),
     /// Lists what clients were told of sessions that ended, newest first, and what they are still to be told.
     Logouts {
         /// Only this client's.
@@ -80,13 +86,13 @@ pub async fn run(args: ClientArgs, app: &App) -> Result<(), Failure> {
     match args.command {
         Command::List => list(app, &realm, args.json).await,
         Command::Show { client_id } => {
-            let value = row(&find(app, &realm, &client_id).await?);
+            let value = row(&pick::client(app, &realm, &client_id).await?);
             let pretty = || serde_json::to_string_pretty(&value).unwrap_or_default();
             say::data(&if args.json { value.to_string() } else { pretty() });
             Ok(())
         }
         Command::RotateSecret { client_id, keep } => {
-            let found = find(app, &realm, &client_id).await?;
+            let found = pick::client(app, &realm, &client_id).await?;
             let secret = client::rotate_secret(app, &realm, &found, keep.map(Span::get)).await?;
             say::note(&match keep {
                 Some(keep) => {
@@ -103,6 +109,7 @@ pub async fn run(args: ClientArgs, app: &App) -> Result<(), Failure> {
             });
             Ok(())
         }
+        Command::InitialAccessToken(tokens) => initial_access_token::run(tokens, app, &realm, args.json).await,
         Command::Logouts { client_id, pending } => logouts(app, &realm, (client_id, pending), args.json).await,
     }
 }
@@ -114,7 +121,7 @@ async fn logouts(
     json: bool,
 ) -> Result<(), Failure> {
     let client = match &client_id {
-        Some(client_id) => Some(find(app, realm, client_id).await?.key),
+        Some(client_id) => Some(pick::client(app, realm, client_id).await?.key),
         None => None,
     };
     let notices = client::logouts(app, realm, NoticeFilter { client, pending }, 1000).await?;
@@ -169,12 +176,6 @@ async fn all(app: &App, realm: &Realm) -> Result<Vec<Client>, Failure> {
     }
 }
 
-async fn find(app: &App, realm: &Realm, client_id: &str) -> Result<Client, Failure> {
-    client::find(app, realm, client_id)
-        .await?
-        .ok_or_else(|| Failure::Other(format!("there is no client {client_id} in the realm {}", realm.name)))
-}
-
 fn row(client: &Client) -> Value {
     let mut value = serde_json::to_value(&client.metadata).unwrap_or_default();
     if let Value::Object(fields) = &mut value {
@@ -190,6 +191,7 @@ fn row(client: &Client) -> Value {
             .collect();
         fields.insert("client_id".to_owned(), json!(client.client_id));
         fields.insert("enabled".to_owned(), json!(client.enabled));
+        fields.insert("origin".to_owned(), json!(client.origin.as_str()));
         fields.insert("created_at".to_owned(), json!(client.created_at.to_rfc3339()));
         fields.insert("secrets".to_owned(), json!(secrets));
     }
@@ -203,7 +205,11 @@ async fn list(app: &App, realm: &Realm, json: bool) -> Result<(), Failure> {
         return Ok(());
     }
     for client in &clients {
-        let state = if client.enabled { "" } else { "  (disabled)" };
+        let state = match (client.enabled, client.is_self_registered()) {
+            (false, _) => "  (disabled)",
+            (true, true) => "  (registered itself)",
+            (true, false) => "",
+        };
         let method = client.metadata.token_endpoint_auth_method.as_str();
         say::data(&format!("{:<32}  {method:<20}  {}{state}", client.client_id, client.title()));
     }

@@ -52,6 +52,12 @@ pub async fn run(args: ExportArgs, app: &App) -> Result<(), Failure> {
             return Err(Failure::Other(format!("there is no realm {name}; there are: {}", names.join(", "))));
         }
     }
+    if !args.with_secrets && realms.iter().any(|realm| realm.pairwise_key.is_some()) {
+        say::note(
+            "Left out: the key of pairwise subs. To move to another installation without changing them, export \
+             --with-secrets.",
+        );
+    }
     let Some(path) = &args.output else {
         say::data(text(&args, app, &realms).await?.trim_end());
         return Ok(());

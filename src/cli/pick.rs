@@ -9,6 +9,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::{Failure, say};
+use crate::domain::model::client::Client;
 use crate::domain::model::realm::{MAIN_REALM, Realm};
 use crate::domain::model::secret::Secret;
 use crate::domain::model::session::Session;
@@ -57,6 +58,16 @@ pub async fn user(app: &App, realm: &Realm, name: &str) -> Result<User, Failure>
     admin::user::find(app, realm, name)
         .await?
         .ok_or_else(|| Failure::Other(format!("nobody in the realm {} is called {name}", realm.name)))
+}
+
+/// The client of this id.
+///
+/// # Errors
+/// When there is none.
+pub async fn client(app: &App, realm: &Realm, client_id: &str) -> Result<Client, Failure> {
+    admin::client::find(app, realm, client_id)
+        .await?
+        .ok_or_else(|| Failure::Other(format!("there is no client {client_id} in the realm {}", realm.name)))
 }
 
 /// The longest secret that is read.

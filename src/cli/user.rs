@@ -5,11 +5,13 @@ use serde_json::{Value, json};
 
 use super::pick::{self, InRealm, OnDatabase};
 use super::{Failure, say};
+use crate::domain::model::client::Client;
 use crate::domain::model::power::Power;
+use crate::domain::model::realm::Realm;
 use crate::domain::model::user::{StandardClaims, User};
-use crate::service::App;
 use crate::service::admin::user::NewUser;
 use crate::service::admin::{session, user};
+use crate::service::{App, subject};
 
 /// Options of `user`.
 #[derive(Debug, Args)]
@@ -19,6 +21,7 @@ or are asked for, never from the arguments.
 
 Examples:
   doorward user list --realm main
+  doorward user list --client shop | grep SUB        who a pairwise sub is
   doorward user create alice --email alice@example.com --email-verified --password-stdin
   doorward user set-password alice                   asks at a terminal
   pass show alice | doorward user set-password alice
@@ -47,6 +50,9 @@ enum Command {
         /// At most so many.
         #[arg(long, default_value_t = 1000)]
         limit: u64,
+        /// With the sub by which this client knows each account.
+        #[arg(long, value_name = "CLIENT_ID")]
+        client: Option<String>,
     },
     /// Shows one account with roles, groups and powers.
     Show {
@@ -126,7 +132,13 @@ pub async fn run(args: UserArgs, app: &App) -> Result<(), Failure> {
     let realm = args.realm.find(app).await?;
     let person = async |name: &str| pick::user(app, &realm, name).await;
     match args.command {
-        Command::List { limit } => list(app, &realm, limit, args.json).await,
+        Command::List { limit, client } => {
+            let client = match client {
+                Some(client_id) => Some(pick::client(app, &realm, &client_id).await?),
+                None => None,
+            };
+            list(app, &realm, Listing { limit, client, json: args.json }).await
+        }
         Command::Show { name } => show(app, person(&name).await?, args.json).await,
         Command::Create(new) => {
             let password = if new.password_stdin { Some(pick::secret("password")?) } else { None };
@@ -194,18 +206,39 @@ fn row(user: &User) -> Value {
     })
 }
 
-async fn list(app: &App, realm: &crate::domain::model::realm::Realm, limit: u64, json: bool) -> Result<(), Failure> {
-    let users = user::list(app, realm, None, limit).await?;
-    if json {
-        say::data(&Value::from(users.iter().map(row).collect::<Vec<_>>()).to_string());
-        return Ok(());
-    }
+/// What of the accounts is listed, and how.
+struct Listing {
+    limit: u64,
+    client: Option<Client>,
+    json: bool,
+}
+
+async fn list(app: &App, realm: &Realm, wanted: Listing) -> Result<(), Failure> {
+    let users = user::list(app, realm, None, wanted.limit).await?;
+    let mut rows = Vec::with_capacity(users.len());
     for user in &users {
+        let seen = match &wanted.client {
+            Some(client) => Some(subject::seen_by(app, realm, client, &user.sub).await?),
+            None => None,
+        };
+        if wanted.json {
+            let mut row = row(user);
+            if let (Value::Object(fields), Some(seen)) = (&mut row, seen) {
+                fields.insert("sub_at_client".to_owned(), json!(seen));
+            }
+            rows.push(row);
+            continue;
+        }
         let state = if user.enabled { "" } else { "  (disabled)" };
         let email = user.claims.email.as_deref().unwrap_or("-");
-        say::data(&format!("{}  {:<24}  {email}{state}", user.id, user.username));
+        let seen = seen.map(|seen| format!("  {seen}")).unwrap_or_default();
+        say::data(&format!("{}  {:<24}  {email}{seen}{state}", user.id, user.username));
     }
-    say::note(&format!("{} accounts in the realm {}", users.len(), realm.name));
+    if wanted.json {
+        say::data(&Value::from(rows).to_string());
+    } else {
+        say::note(&format!("{} accounts in the realm {}", users.len(), realm.name));
+    }
     Ok(())
 }
 

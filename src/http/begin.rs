@@ -99,6 +99,11 @@ async fn check(call: &Call, query: &str) -> Result<Checked, Error> {
         }
         (Outcome::Page(refusal), _) => Checked::Answered(page::refused_request(call, &refusal, &params)),
         (Outcome::Redirect(error), client) => {
+            if let Some(client) = client.as_ref().filter(|client| answer::stays_here(call, client))
+                && signin::signed_in(call).await?.is_none()
+            {
+                return Ok(Checked::Answered(page::not_returned(call, client, &error.refusal)));
+            }
             Checked::Answered(answer::error(call, &error, client.as_deref(), &ui_locales::of(&params)))
         }
     })

@@ -21,6 +21,17 @@ pub enum Seen<'a> {
     Accounts(&'a Accounts),
 }
 
+impl Seen<'_> {
+    /// Whether an answer knows of nobody.
+    #[must_use]
+    pub fn is_nobody(self) -> bool {
+        match self {
+            Self::Unseen => true,
+            Self::Accounts(accounts) => accounts.is_empty(),
+        }
+    }
+}
+
 /// What an answer says of the session.
 pub struct Told {
     /// `session_state`.

@@ -1,5 +1,8 @@
 //! After a sign-out in the browser: the cookies go, and the person goes on, by way of a page where clients
 //! are told in frames (Front-Channel Logout 1.0 section 3). Shared by the endpoint and the page that asks.
+//!
+//! Of the page's headers only `frame-src` differs, and names what is framed. `Cross-Origin-Opener-Policy` is
+//! about windows and stays; an embedder policy, which would keep clients' pages out, is not sent.
 
 use axum::body::Body;
 use http::{Response, StatusCode};

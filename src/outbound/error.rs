@@ -37,6 +37,24 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+impl Error {
+    /// In words, for an operator, who may know more than a stranger.
+    #[must_use]
+    pub fn detail(&self) -> String {
+        match self {
+            Self::Address => "the address is none that is called".to_owned(),
+            Self::Unknown => "the host has no address".to_owned(),
+            Self::Forbidden(_) => "the address lies in a network that outbound.allow_networks does not name".to_owned(),
+            Self::Unreachable(_) => "no connection".to_owned(),
+            Self::Timeout => "no answer in time".to_owned(),
+            Self::Status(status) => format!("status {status} where 200 is expected"),
+            Self::MediaType => "another media type than asked for".to_owned(),
+            Self::TooLarge => "the answer is too large".to_owned(),
+            Self::Protocol(_) => "the answer was no HTTP".to_owned(),
+        }
+    }
+}
+
 /// The client cannot be made with these settings.
 #[derive(Debug)]
 pub struct StartError {

@@ -9,6 +9,7 @@ mod error;
 mod key_set;
 mod logo;
 pub mod names;
+mod sector;
 mod tls;
 
 pub use client::{DEFAULT_MAX, Fetched, Outbound, TIME_LIMIT, Trust};

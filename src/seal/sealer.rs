@@ -73,6 +73,8 @@ pub enum Purpose {
     SigningSecret = 18,
     /// What clients' frames may know of a session.
     BrowserState = 19,
+    /// The key of a realm's pairwise subs, at rest.
+    PairwiseKey = 20,
 }
 
 struct Derived {

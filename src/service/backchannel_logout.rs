@@ -7,9 +7,9 @@ use crate::domain::model::timestamp::Timestamp;
 use crate::domain::protocol::backchannel_logout::{Verdict, judge, next_attempt};
 use crate::entropy;
 use crate::observe::metrics::metrics;
-use crate::outbound::{self, Trust};
+use crate::outbound;
 use crate::service::token::mint::{self, LogoutOrder};
-use crate::service::{App, Error};
+use crate::service::{App, Error, subject};
 use crate::store::repo::{self, backchannel_logout::Settled};
 
 /// What came of an attempt.
@@ -34,7 +34,7 @@ pub async fn deliver(app: &App, notice: &LogoutNotice) -> Result<Attempted, Erro
             let verdict = judge(status);
             (verdict, (verdict != Verdict::Done).then(|| format!("status {status}")), true)
         }
-        Sent::Failed(error) => (Verdict::Again, Some(word(&error).to_owned()), false),
+        Sent::Failed(error) => (Verdict::Again, Some(error.detail()), false),
     };
     match verdict {
         Verdict::Done => over(app, notice, NoticeOutcome::Delivered, failure).await,
@@ -90,7 +90,8 @@ async fn send(app: &App, notice: &LogoutNotice) -> Result<Sent, Error> {
     let Some(url) = address.and_then(|uri| url::Url::parse(uri).ok()) else {
         return Ok(Sent::Nobody("the client has no address for it any more"));
     };
-    let Some(sub) = notice.sub.as_deref() else { return Ok(Sent::Nobody("it was over before")) };
+    let Some(own) = notice.sub.as_deref() else { return Ok(Sent::Nobody("it was over before")) };
+    let sub = &*subject::seen_by(app, &realm, &client, own).await?;
     let site = Site::new(app.config.server.public_url.as_str(), &realm);
     let order = LogoutOrder {
         realm: &realm,
@@ -102,7 +103,7 @@ async fn send(app: &App, notice: &LogoutNotice) -> Result<Sent, Error> {
     };
     let token = mint::logout_token(app, &order).await?;
     let form = form_urlencoded::Serializer::new(String::new()).append_pair("logout_token", &token).finish();
-    Ok(match app.outbound.post_form(&url, Trust::Operator, form).await {
+    Ok(match app.outbound.post_form(&url, client.origin.into(), form).await {
         Ok(status) => Sent::Answer(status),
         Err(error) => Sent::Failed(error),
     })
@@ -130,19 +131,4 @@ async fn settle(app: &App, notice: &LogoutNotice, settled: Settled) -> Result<()
         tx.commit().await?;
     }
     Ok(())
-}
-
-/// For the operator, who may know more than a stranger.
-const fn word(error: &outbound::Error) -> &'static str {
-    match error {
-        outbound::Error::Address => "the address is none that is called",
-        outbound::Error::Unknown => "the host has no address",
-        outbound::Error::Forbidden(_) => "the address lies in a network that outbound.allow_networks does not name",
-        outbound::Error::Unreachable(_) => "no connection",
-        outbound::Error::Timeout => "no answer in time",
-        outbound::Error::Status(_)
-        | outbound::Error::MediaType
-        | outbound::Error::TooLarge
-        | outbound::Error::Protocol(_) => "the answer was no HTTP",
-    }
 }

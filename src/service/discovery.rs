@@ -10,6 +10,7 @@ use bytes::Bytes;
 
 use crate::context::Ctx;
 use crate::domain::model::realm::Realm;
+use crate::domain::model::scope::Scope;
 use crate::domain::protocol::discovery::Metadata;
 use crate::service::{App, Error};
 
@@ -22,25 +23,38 @@ pub struct Document {
     pub etag: String,
 }
 
-/// Documents by issuer, each with the realm it was made of. A read model hands out the same `Arc`
-/// until the realm changes, so comparing pointers is exact.
+/// Documents by issuer, each with what it was made of. A read model hands out the same `Arc` until something
+/// changes, so comparing pointers is exact.
 static READY: LazyLock<RwLock<Ready>> = LazyLock::new(RwLock::default);
 
-type Ready = HashMap<String, (Arc<Realm>, Arc<Document>)>;
+type Ready = HashMap<String, (Made, Arc<Document>)>;
+
+/// What a document was made of.
+#[derive(Clone)]
+struct Made {
+    realm: Arc<Realm>,
+    scopes: Arc<Vec<Scope>>,
+}
+
+impl Made {
+    fn is_of(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.realm, &other.realm) && Arc::ptr_eq(&self.scopes, &other.scopes)
+    }
+}
 
 /// The document of the call's realm.
 ///
 /// # Errors
-/// None today; keys of a realm follow from its settings.
-#[expect(clippy::unused_async, reason = "use cases are awaited alike, whatever they need to read")]
-pub async fn document(_app: &App, ctx: &Ctx) -> Result<Arc<Document>, Error> {
+/// When the realm's own scopes cannot be read; keys of a realm follow from its settings.
+pub async fn document(app: &App, ctx: &Ctx) -> Result<Arc<Document>, Error> {
+    let made = Made { realm: ctx.realm.clone(), scopes: app.store.models().scopes(ctx.realm.id).await? };
     let known = READY.read().unwrap_or_else(PoisonError::into_inner).get(&ctx.site.issuer).cloned();
-    if let Some((realm, document)) = known
-        && Arc::ptr_eq(&realm, &ctx.realm)
+    if let Some((before, document)) = known
+        && before.is_of(&made)
     {
         return Ok(document);
     }
-    let metadata = Metadata::new(&ctx.site.issuer, &ctx.realm, &ctx.realm.settings.keys.algorithms);
+    let metadata = Metadata::new(&ctx.site.issuer, &ctx.realm, &ctx.realm.settings.keys.algorithms, &made.scopes);
     let bytes = Bytes::from(metadata.to_bytes());
     let hash = digest::digest(&digest::SHA256, &bytes);
     let etag = format!("\"{}\"", URL_SAFE_NO_PAD.encode(hash.as_ref().get(..16).unwrap_or_default()));
@@ -49,6 +63,6 @@ pub async fn document(_app: &App, ctx: &Ctx) -> Result<Arc<Document>, Error> {
     if ready.len() > 1024 {
         ready.clear();
     }
-    ready.insert(ctx.site.issuer.clone(), (ctx.realm.clone(), document.clone()));
+    ready.insert(ctx.site.issuer.clone(), (made, document.clone()));
     Ok(document)
 }

@@ -3,12 +3,12 @@
 
 use crate::context::Ctx;
 use crate::domain::model::client::Client;
-use crate::domain::protocol::introspection::{self, INACTIVE, RefreshSeen};
+use crate::domain::protocol::introspection::{self, Held, INACTIVE, RefreshSeen};
 use crate::domain::protocol::token::refresh_token::{Presentation, PresentedRefresh, RefreshLimits, classify};
 use crate::domain::protocol::token_text::{self, Shape};
 use crate::service::token::facts::{self, Right};
 use crate::service::token::{inspect, presenter, refresh_text};
-use crate::service::{App, Error};
+use crate::service::{App, Error, subject};
 use crate::store::repo;
 
 /// The body for a token, as `caller` may see it.
@@ -32,8 +32,14 @@ async fn access(app: &App, ctx: &Ctx, caller: &Client, token: &str) -> Result<Op
         Err(error) => return Err(error),
     };
     let resources = app.store.models().resources(ctx.realm.id).await?;
+    let person = live.person.as_deref();
+    let own = facts::service_roles(app, &live.client, person, &live.token.scope).await?;
+    let held = match person {
+        Some(person) => Held { roles: &person.effective.roles, groups: Some(&person.effective.groups) },
+        None => Held { roles: own.as_deref().map(Vec::as_slice).unwrap_or_default(), groups: None },
+    };
     // `live` has asked whether the subject may receive; who gets here may.
-    Ok(introspection::answer_access(&live.token, caller, &resources, &Ok(())).map(|active| active.to_bytes()))
+    Ok(introspection::answer_access(&live.token, caller, &resources, held, &Ok(())).map(|active| active.to_bytes()))
 }
 
 async fn refresh(app: &App, ctx: &Ctx, caller: &Client, text: &str) -> Result<Option<Vec<u8>>, Error> {
@@ -51,9 +57,13 @@ async fn refresh(app: &App, ctx: &Ctx, caller: &Client, text: &str) -> Result<Op
     let right = Right { offline: grant.terms.offline, credential_epoch: None, grant: Some(&grant) };
     let may = person.may(ctx, caller, right);
     let Some(user) = person.user else { return Ok(None) };
+    if grant.client != caller.key {
+        return Ok(None);
+    }
+    let sub = subject::seen_by(app, &ctx.realm, caller, &user.user.sub).await?;
     let seen = RefreshSeen {
         grant: &grant,
-        sub: &user.user.sub,
+        sub: &sub,
         issuer: &ctx.site.issuer,
         is_current: matches!(standing, Presentation::Current | Presentation::InGrace { .. }),
         idle_end: grant.last_used_at.plus(limits.idle),

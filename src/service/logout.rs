@@ -1,19 +1,20 @@
 //! RP-initiated logout: the facts for the rule, and the end of the session.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::context::Ctx;
 use crate::domain::model::audit::{Actor, AuditKind};
 use crate::domain::model::client::Client;
 use crate::domain::model::session::EndReason;
-use crate::domain::protocol::logout::{Decision, Hint, LogoutFacts, decide_logout, named_client, whom};
+use crate::domain::protocol::logout::{Decision, Hint, LogoutFacts, Present, decide_logout, named_client, whom};
 use crate::domain::protocol::params::Params;
 use crate::domain::protocol::refusal::Refusal;
 use crate::service::authorize::hint;
 use crate::service::session::accounts::Accounts;
 use crate::service::session::bind::SignedIn;
 use crate::service::session::end::{self, Why};
-use crate::service::{App, Error};
+use crate::service::{App, Error, subject};
 
 /// Parameters that may stand once (RP-Initiated Logout 2).
 const SINGLE: [&str; 6] =
@@ -52,16 +53,29 @@ pub async fn decide(app: &App, ctx: &Ctx, params: &Params, accounts: &Accounts) 
         Ok(None) => None,
         Err(refusal) => return Ok(wrong(refusal)),
     };
-    let held: Vec<_> = accounts.iter().map(|account| (&*account.session, &account.user.user)).collect();
-    let place = whom(hint, params.get("logout_hint"), &held, accounts.has_current());
-    let person = place.and_then(|place| accounts.iter().nth(place)).cloned();
+    let mut held = Vec::with_capacity(accounts.iter().count());
+    for account in accounts.iter() {
+        let own = account.user.user.sub.as_str();
+        let sub = match &client {
+            Some(client) => subject::seen_by(app, &ctx.realm, client, own).await?,
+            None => Cow::Borrowed(own),
+        };
+        held.push((account, sub));
+    }
+    let held: Vec<Present<'_>> = held
+        .iter()
+        .map(|(account, sub)| Present { session: &account.session, user: &account.user.user, sub })
+        .collect();
+    let logout_hint = params.get("logout_hint");
+    let meant = whom(hint, logout_hint, &held, accounts.has_current());
+    let person = meant.and_then(|present| accounts.of_session(present.session.id)).cloned();
     let decision = decide_logout(&LogoutFacts {
         hint,
         client: client.as_deref(),
         post_logout_redirect_uri: params.get("post_logout_redirect_uri"),
         state: params.get("state"),
-        logout_hint: params.get("logout_hint"),
-        session: person.as_ref().map(|person| (&*person.session, &person.user.user)),
+        logout_hint,
+        session: meant,
     });
     Ok(Asked { decision, client, person })
 }

@@ -26,17 +26,22 @@ pub mod logout;
 pub mod origins;
 pub mod overdue;
 pub mod realm_file;
+pub mod register;
 pub mod replay;
 pub mod revoke;
 pub mod rotate_keys;
+pub mod sector;
 pub mod session;
 pub mod setup;
 pub mod signin;
+pub mod subject;
 pub mod token;
 pub mod userinfo;
 
 pub use client_keys::ClientKeys;
 pub use error::{Error, Fault};
+pub use register::used::LastUses;
+pub use subject::PairwiseKeys;
 
 /// The handles that every use case works with.
 #[derive(Clone)]
@@ -61,4 +66,8 @@ pub struct App {
     pub repeats: Arc<Repeats>,
     /// Clients' own keys.
     pub client_keys: ClientKeys,
+    /// When clients that registered themselves were last used.
+    pub last_uses: LastUses,
+    /// Realms' keys of pairwise subs.
+    pub pairwise_keys: PairwiseKeys,
 }

@@ -28,7 +28,12 @@ pub async fn answer(app: &App, ctx: &Ctx, token: &str) -> Result<Userinfo, Error
     let Some(person) = &live.person else {
         return Err(Error::refused(OauthCode::InsufficientScope, "no_person", "this token is about no person"));
     };
-    let facts = ClaimFacts { user: &person.user, roles: &person.effective.roles, groups: &person.effective.groups };
+    let facts = ClaimFacts {
+        sub: &live.token.sub,
+        user: &person.user,
+        roles: &person.effective.roles,
+        groups: &person.effective.groups,
+    };
     let claims = UserinfoClaims::new(&facts, &live.token.scope);
     let Some(alg) = live.client.metadata.userinfo_signed_response_alg else {
         return Ok(Userinfo::Plain(claims.to_bytes()));

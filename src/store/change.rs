@@ -14,6 +14,8 @@ pub enum ChangeKind {
     Client,
     /// A resource.
     Resource,
+    /// A scope.
+    Scope,
     /// A signing key.
     Key,
     /// A person, or what she has.
@@ -32,10 +34,11 @@ pub enum ChangeKind {
 
 impl ChangeKind {
     /// Every kind.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Realm,
         Self::Client,
         Self::Resource,
+        Self::Scope,
         Self::Key,
         Self::User,
         Self::Session,
@@ -52,6 +55,7 @@ impl ChangeKind {
             Self::Realm => "realm",
             Self::Client => "client",
             Self::Resource => "resource",
+            Self::Scope => "scope",
             Self::Key => "key",
             Self::User => "user",
             Self::Session => "session",

@@ -228,6 +228,54 @@ async fn hostile_text_stands_on_pages_as_text() {
 }
 
 #[tokio::test]
+async fn an_unknown_client_is_named_as_text_and_an_unknown_type_is_not_echoed() {
+    let op = Op::start().await;
+    let image = "<img src=x onerror=alert(1)>";
+    let page = op.browser().get(&authorize(WEB, "openid", &[("client_id", image)])).await;
+    assert_eq!(page.status, 400);
+    assert!(!page.body.contains("<img src=x") && page.page().text.contains(image), "{}", page.body);
+    for target in ["javascript:alert(1)//", "data:text/html,<script>alert(1)</script>", "vbscript:x", "about:blank"] {
+        let page = op.browser().get(&authorize(WEB, "openid", &[("redirect_uri", target)])).await;
+        assert_eq!((page.status.as_u16(), page.header("location")), (400, None), "{target}");
+        assert!(!page.body.contains("<script>alert"), "{}", page.body);
+        assert!(page.page().links().iter().all(|link| !link.starts_with(&target[..5])), "{:?}", page.page().links());
+    }
+    let mixed = [("response_type", "id_token<script>alert(1)</script>"), ("response_mode", "form_post")];
+    let answer = op.browser().get(&authorize(WEB, "openid", &mixed)).await;
+    assert!(!answer.body.contains("<script>alert"), "{}", answer.body);
+}
+
+#[tokio::test]
+async fn what_runs_in_a_browser_cannot_be_registered_anywhere() {
+    let op = Op::start().await;
+    for scheme in [
+        "javascript:alert(1)//",
+        "data:text/html,x",
+        "vbscript:x",
+        "file:///etc/passwd",
+        "blob:https://a.example/x",
+        "about:blank",
+        " JavaScript:x",
+    ] {
+        for field in [
+            "redirect_uris",
+            "post_logout_redirect_uris",
+            "logo_uri",
+            "policy_uri",
+            "tos_uri",
+            "client_uri",
+            "backchannel_logout_uri",
+            "frontchannel_logout_uri",
+        ] {
+            let value = if field.ends_with('s') { format!("[ \"{scheme}\" ]") } else { format!("\"{scheme}\"") };
+            let file = format!("realm: main\nclients:\n  - {{ client_id: web, {field}: {value} }}\n");
+            let said = op.try_apply(&file).await.expect_err(&file);
+            assert!(said.contains(field), "{file}: {said}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn no_page_carries_or_follows_an_address() {
     let op = Op::start().await;
     let mut browser = asked(&op, "openid profile", &[]).await;

@@ -241,7 +241,7 @@ async fn oidcc_discovery_endpoint_verification() {
             assert!(document.get(name).is_some(), "{name}");
         }
         assert!(list(&document, "response_types_supported").contains(&"code"));
-        assert_eq!(list(&document, "subject_types_supported"), ["public"]);
+        assert_eq!(list(&document, "subject_types_supported"), ["public", "pairwise"]);
         assert!(list(&document, "id_token_signing_alg_values_supported").contains(&"RS256"));
         assert!(list(&document, "scopes_supported").contains(&"openid"));
         assert!(document.get("claims_supported").is_some());

@@ -47,6 +47,8 @@ mod cookies;
 #[cfg(test)]
 mod cors;
 #[cfg(test)]
+mod defaults;
+#[cfg(test)]
 mod discovery;
 #[cfg(test)]
 mod docs;
@@ -87,7 +89,15 @@ mod realms;
 #[cfg(test)]
 mod refresh;
 #[cfg(test)]
+mod registration;
+#[cfg(test)]
+mod resources;
+#[cfg(test)]
 mod revocation;
+#[cfg(test)]
+mod roles;
+#[cfg(test)]
+mod scopes;
 #[cfg(test)]
 mod select_account;
 #[cfg(test)]
@@ -98,6 +108,8 @@ mod setup;
 mod signin;
 #[cfg(test)]
 mod store;
+#[cfg(test)]
+mod subject;
 #[cfg(test)]
 mod surface;
 #[cfg(test)]

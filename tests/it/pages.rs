@@ -285,7 +285,7 @@ fn scopes_of_the_standard_have_sentences_and_others_their_name() {
     for scope in ["openid", "profile", "email", "phone", "address", "offline_access", "roles", "groups"] {
         assert!(ScopeLine::standard(Language::De, scope).is_some(), "{scope}");
     }
-    assert!(ScopeLine::of(Language::En, "orders:write").text.contains("orders:write"));
+    assert!(ScopeLine::of(Language::En, "en", "orders:write", None).text.contains("orders:write"));
 }
 
 #[test]

@@ -112,6 +112,17 @@ async fn what_is_applied_is_not_applied_again_and_its_export_changes_nothing() {
     let text = export(&op.app, &main, Secrets::Left).await.expect("exported");
     assert!(text.contains("https://app.example/bye") && text.contains("backchannel_logout_session_required: true"));
     assert_eq!(told(&op, &text, true).await, Vec::<String>::new(), "{text}");
+    let endpoint = "frontchannel_logout_uri: \"https://app.example/frame\", frontchannel_logout_session_required: true";
+    let settings = "settings: { logout: { front_channel: true, session_management: true } }";
+    let with = format!("realm: main\n{settings}\nclients:\n  - {{ client_id: web, {endpoint} }}\n");
+    assert_eq!(told(&op, &with, false).await, ["update realm main", "update client web"]);
+    let main = realm(&op, "main").await;
+    let text = export(&op.app, &main, Secrets::Left).await.expect("exported");
+    for said in ["https://app.example/frame", "frontchannel_logout_session_required: true", "session_management: true"]
+    {
+        assert!(text.contains(said), "{said} in {text}");
+    }
+    assert_eq!(told(&op, &text, true).await, Vec::<String>::new(), "{text}");
     // The same again under another name.
     let copy = text.replacen("realm: main", "realm: copy", 1);
     let copy: String =

@@ -90,7 +90,8 @@ async fn each_scope_gives_its_own_claims_and_no_more() {
         (
             "openid address",
             json!({ "address": {
-                "street_address": "Torstrasse 1", "locality": "Berlin", "postal_code": "10119", "country": "Germany",
+                "formatted": "Torstrasse 1\n10119 Berlin\nGermany", "street_address": "Torstrasse 1",
+                "locality": "Berlin", "region": "Berlin", "postal_code": "10119", "country": "Germany",
             } }),
         ),
         ("openid roles", json!({ "roles": ["editor", "reader"] })),

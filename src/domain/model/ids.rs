@@ -105,10 +105,14 @@ id!(/// A group.
     GroupId, "grp");
 id!(/// A protected resource (RFC 8707).
     ResourceId, "res");
+id!(/// A scope of a realm's own.
+    ScopeId, "scp");
 id!(/// A credential of a user.
     CredentialId, "crd");
 id!(/// A client secret.
     ClientSecretId, "sec");
+id!(/// An initial access token, by which clients register themselves.
+    InitialAccessTokenId, "iat");
 id!(/// A consent.
     ConsentId, "con");
 id!(/// A signing key's row; its `kid` is the RFC 7638 thumbprint.

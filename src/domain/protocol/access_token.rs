@@ -24,6 +24,8 @@ pub struct AccessTokenFacts<'a> {
     pub issuer: &'a str,
     /// What the grant gives.
     pub entitlement: &'a Entitlement,
+    /// Of whom it speaks, as its client knows her; a client's own `client_id`.
+    pub sub: &'a str,
     /// Its own id.
     pub jti: TokenId,
     /// The grant it hangs on; none for client_credentials.
@@ -98,7 +100,7 @@ impl<'a> AccessTokenClaims<'a> {
         let given = facts.entitlement;
         Self {
             iss: facts.issuer,
-            sub: given.subject.sub(),
+            sub: facts.sub,
             aud: &given.audience,
             client_id: &given.client_id,
             exp: facts.now.plus(facts.lifetime).as_secs(),

@@ -129,6 +129,8 @@ struct AddressClaim<'a> {
 /// What is known of the person.
 #[derive(Clone, Copy)]
 pub struct ClaimFacts<'a> {
+    /// The person's `sub`, as the client knows it.
+    pub sub: &'a str,
     /// The account.
     pub user: &'a User,
     /// Her roles as the client is to see them.
@@ -144,7 +146,7 @@ impl<'a> UserinfoClaims<'a> {
         let has = |name: &str| scope.iter().any(|each| each == name);
         let claims = &facts.user.claims;
         Self {
-            sub: &facts.user.sub,
+            sub: facts.sub,
             profile: has("profile").then(|| profile(facts.user)),
             email: has("email").then(|| email(claims)).flatten(),
             address: has("address").then(|| address(claims.address.as_ref()?)).flatten(),
@@ -291,7 +293,8 @@ mod tests {
     }
 
     fn answer(user: &User, scope: &str) -> Value {
-        let facts = ClaimFacts { user, roles: &sample::words("editor"), groups: &sample::words("/staff") };
+        let facts =
+            ClaimFacts { sub: &user.sub, user, roles: &sample::words("editor"), groups: &sample::words("/staff") };
         let bytes = UserinfoClaims::new(&facts, &sample::words(scope)).to_bytes();
         serde_json::from_slice(&bytes).unwrap()
     }

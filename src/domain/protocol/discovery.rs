@@ -7,10 +7,11 @@ use serde::Serialize;
 
 use super::claims::SUPPORTED;
 use super::scope::STANDARD;
-use crate::model::client::{AuthMethod, GrantType};
+use crate::model::client::{AuthMethod, GrantType, SubjectType};
 use crate::model::key::{Algorithm, ClientAlgorithm};
 use crate::model::realm::Realm;
 use crate::model::response_type::ResponseType;
+use crate::model::scope::Scope;
 use crate::protocol::authorize::ResponseMode;
 
 /// The address of a realm's OpenID Connect metadata.
@@ -46,12 +47,14 @@ pub struct Metadata {
     introspection_endpoint: String,
     revocation_endpoint: String,
     end_session_endpoint: String,
-    scopes_supported: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    registration_endpoint: Option<String>,
+    scopes_supported: Vec<String>,
     response_types_supported: Vec<&'static str>,
     response_modes_supported: [&'static str; 3],
     grant_types_supported: Vec<&'static str>,
     acr_values_supported: [&'static str; 1],
-    subject_types_supported: [&'static str; 1],
+    subject_types_supported: Vec<&'static str>,
     id_token_signing_alg_values_supported: Vec<&'static str>,
     userinfo_signing_alg_values_supported: Vec<&'static str>,
     token_endpoint_auth_methods_supported: Vec<&'static str>,
@@ -93,9 +96,9 @@ fn response_types(realm: &Realm) -> Vec<&'static str> {
 }
 
 impl Metadata {
-    /// The document of a realm whose keys sign with `algorithms`.
+    /// The document of a realm whose keys sign with `algorithms`, with the scopes of its own that it lists.
     #[must_use]
-    pub fn new(issuer: &str, realm: &Realm, algorithms: &[Algorithm]) -> Self {
+    pub fn new(issuer: &str, realm: &Realm, algorithms: &[Algorithm], scopes: &[Scope]) -> Self {
         let at = |path: &str| format!("{}{path}", bare(issuer));
         let methods = |all: &[AuthMethod]| all.iter().map(|method| method.as_str()).collect::<Vec<_>>();
         let assertions = || ClientAlgorithm::ALL.iter().map(|alg| alg.as_str()).collect::<Vec<_>>();
@@ -110,12 +113,17 @@ impl Metadata {
             introspection_endpoint: at("/introspect"),
             revocation_endpoint: at("/revoke"),
             end_session_endpoint: at("/logout"),
-            scopes_supported: STANDARD.to_vec(),
+            registration_endpoint: realm.settings.client_registration.enabled.then(|| at("/register")),
+            scopes_supported: STANDARD
+                .into_iter()
+                .chain(scopes.iter().filter(|scope| scope.terms.listed).map(|scope| scope.name.as_str()))
+                .map(str::to_owned)
+                .collect(),
             response_types_supported: response_types(realm),
             response_modes_supported: ResponseMode::ALL.map(ResponseMode::as_str),
             grant_types_supported: GrantType::ALL.iter().map(|grant| grant.as_str()).collect(),
             acr_values_supported: ["aal1"],
-            subject_types_supported: ["public"],
+            subject_types_supported: SubjectType::ALL.iter().map(|subject| subject.as_str()).collect(),
             id_token_signing_alg_values_supported: algorithms.iter().map(|alg| alg.as_str()).collect(),
             userinfo_signing_alg_values_supported: algorithms.iter().map(|alg| alg.as_str()).collect(),
             token_endpoint_auth_methods_supported: methods(&AuthMethod::ALL),
@@ -158,8 +166,26 @@ mod tests {
     use crate::model::realm::LogoutSettings;
 
     fn document(issuer: &str) -> Value {
-        let metadata = Metadata::new(issuer, &sample::realm(), &[Algorithm::RS256, Algorithm::EdDSA]);
+        document_with(issuer, &[])
+    }
+
+    fn document_with(issuer: &str, scopes: &[Scope]) -> Value {
+        let metadata = Metadata::new(issuer, &sample::realm(), &[Algorithm::RS256, Algorithm::EdDSA], scopes);
         serde_json::from_slice(&metadata.to_bytes()).unwrap()
+    }
+
+    #[test]
+    fn the_realms_own_scopes_are_listed_unless_it_says_no() {
+        let own = |name: &str, listed: bool| Scope {
+            realm: sample::REALM,
+            id: crate::model::ids::ScopeId::from_bytes([1; 16]),
+            name: name.to_owned(),
+            terms: crate::model::scope::ScopeTerms { listed, ..Default::default() },
+        };
+        let document = document_with(sample::ISSUER, &[own("orders:read", true), own("inner", false)]);
+        let listed: Vec<&str> =
+            document["scopes_supported"].as_array().unwrap().iter().map(|scope| scope.as_str().unwrap()).collect();
+        assert_eq!(listed, [&STANDARD[..], &["orders:read"]].concat());
     }
 
     #[test]
@@ -184,7 +210,7 @@ mod tests {
             ("response_types_supported", json!(["code", "id_token", "code id_token"])),
             ("response_modes_supported", json!(["query", "fragment", "form_post"])),
             ("grant_types_supported", json!(["authorization_code", "implicit", "refresh_token", "client_credentials"])),
-            ("subject_types_supported", json!(["public"])),
+            ("subject_types_supported", json!(["public", "pairwise"])),
             ("id_token_signing_alg_values_supported", json!(["RS256", "EdDSA"])),
             ("code_challenge_methods_supported", json!(["S256"])),
             ("acr_values_supported", json!(["aal1"])),
@@ -226,7 +252,7 @@ mod tests {
     fn access_tokens_through_the_browser_are_listed_where_the_realm_gives_them() {
         let mut realm = sample::realm();
         realm.settings.clients.front_channel_tokens = true;
-        let metadata = Metadata::new("https://login.example.com", &realm, &[Algorithm::RS256]);
+        let metadata = Metadata::new("https://login.example.com", &realm, &[Algorithm::RS256], &[]);
         let got: Value = serde_json::from_slice(&metadata.to_bytes()).unwrap();
         let all = ResponseType::ALL.map(ResponseType::as_str);
         assert_eq!(got["response_types_supported"], json!(all));
@@ -237,7 +263,7 @@ mod tests {
         let mut realm = sample::realm();
         for (front_channel, session_management) in [(true, false), (false, true)] {
             realm.settings.logout = LogoutSettings { front_channel, session_management };
-            let metadata = Metadata::new("https://op.example/realms/shop", &realm, &[Algorithm::RS256]);
+            let metadata = Metadata::new("https://op.example/realms/shop", &realm, &[Algorithm::RS256], &[]);
             let got: Value = serde_json::from_slice(&metadata.to_bytes()).unwrap();
             let offered = front_channel.then_some(&Value::Bool(true));
             assert_eq!(got.get("frontchannel_logout_supported"), offered);

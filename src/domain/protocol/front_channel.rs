@@ -4,12 +4,15 @@
 use crate::model::client::ClientMetadata;
 use crate::model::realm::RealmSettings;
 
+/// The setting that lets access tokens through.
+pub const REALM_FIELD: &str = "settings.clients.front_channel_tokens";
+
 /// What there is to say of a realm that gives access tokens through the browser.
 #[must_use]
 pub const fn warning_of_realm(settings: &RealmSettings) -> Option<&'static str> {
     if settings.clients.front_channel_tokens {
         Some(
-            "settings.clients.front_channel_tokens is true: applications that registered it get access tokens \
+            "is on: applications that registered it get access tokens \
              through the browser, where history, scripts and extensions can read them (RFC 9700 section 2.1.2). \
              Move them to response_type code, then set it to false",
         )
@@ -27,7 +30,7 @@ pub fn warning_of_client(client: &ClientMetadata, settings: &RealmSettings) -> O
         return None;
     }
     let mut text = format!(
-        "response_types has {}: tokens pass through the browser instead of the token endpoint (RFC 9700 section \
+        "has {}: tokens pass through the browser instead of the token endpoint (RFC 9700 section \
          2.1.2); use code alone unless the application cannot",
         legacy.join(", ")
     );
@@ -60,6 +63,6 @@ mod tests {
         settings.clients.front_channel_tokens = true;
         let text = warning_of_client(&client(&[ResponseType::Token]), &settings).unwrap();
         assert!(!text.contains("are refused"), "{text}");
-        assert!(warning_of_realm(&settings).unwrap().contains("front_channel_tokens"));
+        assert!(warning_of_realm(&settings).unwrap().starts_with("is on: applications"));
     }
 }

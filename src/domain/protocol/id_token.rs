@@ -29,6 +29,8 @@ pub struct IdTokenFacts<'a> {
     pub issuer: &'a str,
     /// What the grant gives.
     pub entitlement: &'a Entitlement,
+    /// The person, as this client knows her.
+    pub sub: &'a str,
     /// The access token that comes with it.
     pub access_token: Option<&'a str>,
     /// The code that comes with it.
@@ -77,7 +79,7 @@ impl<'a> IdTokenClaims<'a> {
         let given = facts.entitlement;
         Self {
             iss: facts.issuer,
-            sub: given.subject.sub(),
+            sub: facts.sub,
             aud: &given.client_id,
             exp: facts.now.plus(facts.lifetime).as_secs(),
             iat: facts.now.as_secs(),
@@ -177,7 +179,7 @@ mod tests {
 
     fn entitlement() -> Entitlement {
         Entitlement {
-            subject: Subject::Person { user: sample::USER, sub: "sub-alice".to_owned() },
+            subject: Subject::Person { user: sample::USER },
             client: sample::CLIENT,
             client_id: "web".to_owned(),
             scope: sample::words("openid profile email"),
@@ -200,6 +202,7 @@ mod tests {
         let facts = IdTokenFacts {
             issuer: ISSUER,
             entitlement,
+            sub: "sub-alice",
             access_token: Some("jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y"),
             code: None,
             person: None,
@@ -230,6 +233,7 @@ mod tests {
         let facts = IdTokenFacts {
             issuer: ISSUER,
             entitlement: &entitlement,
+            sub: "sub-alice",
             access_token: None,
             code: Some("Qcb0Orv1zh30vL1MPRsbm-diHiMwcLyZvn1arpZv-Jxf_11jnpEX3Tgfvk"),
             person: person.as_object(),

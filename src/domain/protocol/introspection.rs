@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::access_token::{AccessToken, Confirmation};
 use super::json;
 use super::refusal::{OauthCode, Refusal};
+use super::scope::{GROUPS, ROLES};
 use crate::model::client::Client;
 use crate::model::grant::Grant;
 use crate::model::resource::Resource;
@@ -61,6 +62,20 @@ pub struct ActiveToken<'a> {
     acr: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cnf: Option<Confirmation<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    roles: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups: Option<&'a [String]>,
+}
+
+/// Roles and groups as they are now, which may be others than those a JWT was made with; each is told only where
+/// the token has the scope.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Held<'a> {
+    /// Of the person, or of the client's own service account.
+    pub roles: &'a [String],
+    /// Of the person.
+    pub groups: Option<&'a [String]>,
 }
 
 impl ActiveToken<'_> {
@@ -78,6 +93,7 @@ pub fn answer_access<'a>(
     token: &'a AccessToken,
     caller: &Client,
     resources: &[Resource],
+    held: Held<'a>,
     may_receive: &Result<(), Refusal>,
 ) -> Option<ActiveToken<'a>> {
     if may_receive.is_err() || !is_visible_to(token, caller, resources) {
@@ -97,6 +113,8 @@ pub fn answer_access<'a>(
         auth_time: token.auth_time,
         acr: token.acr.as_deref(),
         cnf: token.cnf_jkt.as_deref().map(|jkt| Confirmation { jkt }),
+        roles: token.has_scope(ROLES).then_some(held.roles),
+        groups: held.groups.filter(|_| token.has_scope(GROUPS)),
     })
 }
 
@@ -141,6 +159,8 @@ pub fn answer_refresh<'a>(
         auth_time: Some(grant.terms.auth_time.as_secs()),
         acr: Some(grant.terms.acr.as_str()),
         cnf: grant.terms.cnf.as_deref().map(|jkt| Confirmation { jkt }),
+        roles: None,
+        groups: None,
     })
 }
 
@@ -184,7 +204,8 @@ mod tests {
     }
 
     fn seen(token: &AccessToken, client_id: &str, may: &Result<(), Refusal>) -> Option<Value> {
-        let answer = answer_access(token, &caller(client_id), &sample::resources(), may)?;
+        let held = Held { roles: &sample::words("editor"), groups: Some(&sample::words("/staff")) };
+        let answer = answer_access(token, &caller(client_id), &sample::resources(), held, may)?;
         serde_json::from_slice(&answer.to_bytes()).ok()
     }
 
@@ -201,6 +222,14 @@ mod tests {
         assert_eq!(seen(&token(), "other", &Ok(())), None);
         let for_userinfo = AccessToken { aud: vec![ISSUER.to_owned()], ..token() };
         assert_eq!(seen(&for_userinfo, "rs1", &Ok(())), None);
+    }
+
+    #[test]
+    fn roles_and_groups_are_told_by_scope() {
+        let with = |scope: &str| seen(&AccessToken { scope: sample::words(scope), ..token() }, "web", &Ok(())).unwrap();
+        assert_eq!(with("openid roles")["roles"], json!(["editor"]));
+        assert!(with("openid roles").get("groups").is_none() && with("groups").get("roles").is_none());
+        assert_eq!(with("groups")["groups"], json!(["/staff"]));
     }
 
     #[test]

@@ -37,8 +37,19 @@ pub struct LogoutFacts<'a> {
     pub state: Option<&'a str>,
     /// `logout_hint`: whom the client means, by session id, name, e-mail or subject.
     pub logout_hint: Option<&'a str>,
-    /// The browser's present session, if it is live, and whose it is.
-    pub session: Option<(&'a Session, &'a User)>,
+    /// The browser's present session, if it is live.
+    pub session: Option<Present<'a>>,
+}
+
+/// A live session and its person.
+#[derive(Clone, Copy)]
+pub struct Present<'a> {
+    /// The session.
+    pub session: &'a Session,
+    /// Whose it is.
+    pub user: &'a User,
+    /// Her `sub` as the client that the request names knows it.
+    pub sub: &'a str,
 }
 
 /// Where the person goes once she is signed out.
@@ -95,16 +106,21 @@ pub fn named_client<'a>(hint: Hint<'a>, client_id: Option<&'a str>) -> Result<Op
 /// names, else the present one. Where the present one has signed out already and a hint names somebody who is
 /// not here, nobody's; without a hint somebody is asked.
 #[must_use]
-pub fn whom(hint: Hint<'_>, logout_hint: Option<&str>, held: &[(&Session, &User)], has_current: bool) -> Option<usize> {
+pub fn whom<'a>(
+    hint: Hint<'_>,
+    logout_hint: Option<&str>,
+    held: &[Present<'a>],
+    has_current: bool,
+) -> Option<Present<'a>> {
     let claims = match hint {
         Hint::Valid(claims) => Some(claims),
         Hint::Absent | Hint::Invalid => None,
     };
-    let by_sid = || claims.and_then(|claims| held.iter().position(|(session, _)| claims.sid == Some(session.id)));
-    let by_sub = || claims.and_then(|claims| held.iter().position(|(_, user)| claims.sub == user.sub));
-    let by_name = || logout_hint.and_then(|hint| held.iter().position(|(session, user)| names(hint, session.id, user)));
-    let present = || (has_current || claims.is_none()).then_some(0).filter(|_| !held.is_empty());
-    by_sid().or_else(by_sub).or_else(by_name).or_else(present)
+    let by_sid = || claims.and_then(|claims| held.iter().find(|each| claims.sid == Some(each.session.id)));
+    let by_sub = || claims.and_then(|claims| held.iter().find(|each| claims.sub == each.sub));
+    let by_name = || logout_hint.and_then(|hint| held.iter().find(|each| names(hint, each)));
+    let present = || held.first().filter(|_| has_current || claims.is_none());
+    by_sid().or_else(by_sub).or_else(by_name).or_else(present).copied()
 }
 
 /// Decides on a logout request.
@@ -114,9 +130,9 @@ pub fn decide_logout(facts: &LogoutFacts<'_>) -> Decision {
         Ok(then) => then,
         Err(refusal) => return Decision::ErrorPage(refusal),
     };
-    let Some((session, user)) = facts.session else { return Decision::AlreadyOut(then) };
-    let session = session.id;
-    let is_meant = facts.logout_hint.is_none_or(|hint| names(hint, session, user));
+    let Some(present) = facts.session else { return Decision::AlreadyOut(then) };
+    let session = present.session.id;
+    let is_meant = facts.logout_hint.is_none_or(|hint| names(hint, &present));
     match facts.hint {
         Hint::Valid(claims) if claims.sid == Some(session) && is_meant => Decision::EndNow { session, then },
         _ => Decision::Ask { session, then },
@@ -124,10 +140,11 @@ pub fn decide_logout(facts: &LogoutFacts<'_>) -> Decision {
 }
 
 /// Whether `logout_hint` means this session or person (RP-Initiated Logout section 2 leaves its meaning to us).
-fn names(hint: &str, session: SessionId, user: &User) -> bool {
+fn names(hint: &str, present: &Present<'_>) -> bool {
+    let user = present.user;
     let email = user.claims.email.as_deref().unwrap_or_default();
-    hint == session.to_string()
-        || hint == user.sub
+    hint == present.session.id.to_string()
+        || hint == present.sub
         || [user.username.as_str(), email].iter().any(|name| hint.eq_ignore_ascii_case(name))
 }
 
@@ -189,7 +206,7 @@ mod tests {
     fn decide(hint: Hint<'_>, uri: Option<&str>, state: Option<&str>, session: Option<&Session>) -> Decision {
         let (client, user) = (sample::client(), sample::user());
         let client = (!matches!(hint, Hint::Absent)).then_some(&client);
-        let session = session.map(|session| (session, &user));
+        let session = session.map(|session| Present { session, user: &user, sub: &user.sub });
         decide_logout(&LogoutFacts { hint, client, post_logout_redirect_uri: uri, state, logout_hint: None, session })
     }
 
@@ -212,7 +229,10 @@ mod tests {
         let (alice, here) = (sample::user(), sample::session());
         let bob = User { sub: "sub-bob".to_owned(), username: "bob".to_owned(), ..sample::user() };
         let beside = Session { id: SessionId::from_bytes([77; 16]), ..sample::session() };
-        let held = [(&here, &alice), (&beside, &bob)];
+        let held = [
+            Present { session: &here, user: &alice, sub: "sub-alice" },
+            Present { session: &beside, user: &bob, sub: "sub-bob" },
+        ];
         let hint = |sub: &str, sid: Option<SessionId>| HintClaims { sub: sub.to_owned(), ..claims(sid) };
         let of_bob = hint("sub-bob", Some(beside.id));
         let old_of_bob = hint("sub-bob", Some(SessionId::from_bytes([99; 16])));
@@ -229,8 +249,9 @@ mod tests {
             (Hint::Absent, None, false, Some(0)),
             (Hint::Invalid, None, true, Some(0)),
         ] {
-            assert_eq!(whom(hint, logout_hint, &held, has_current), expected, "{logout_hint:?} {has_current}");
-            assert_eq!(whom(hint, logout_hint, &[], false), None);
+            let found = whom(hint, logout_hint, &held, has_current).map(|found| found.session.id);
+            assert_eq!(found, expected.map(|at: usize| held[at].session.id), "{logout_hint:?} {has_current}");
+            assert!(whom(hint, logout_hint, &[], false).is_none());
         }
     }
 
@@ -301,7 +322,7 @@ mod tests {
             post_logout_redirect_uri: Some(HOME),
             state: Some("a+b"),
             logout_hint: None,
-            session: Some((&session, &user)),
+            session: Some(Present { session: &session, user: &user, sub: &user.sub }),
         };
         let then = Then::Offer("https://app.example.com/?state=a%2Bb".to_owned());
         assert_eq!(decide_logout(&facts), Decision::Ask { session: sample::SESSION, then: then.clone() });
@@ -325,16 +346,16 @@ mod tests {
                 post_logout_redirect_uri: None,
                 state: None,
                 logout_hint: Some(logout_hint),
-                session: Some((&session, &user)),
+                session: Some(Present { session: &session, user: &user, sub: "sub-for-this-client" }),
             })
         };
         let then = Then::SignedOutPage;
-        for own in [sid.as_str(), &user.sub, &user.username, "Alice@Example.com"] {
+        for own in [sid.as_str(), "sub-for-this-client", &user.username, "Alice@Example.com"] {
             let now = Decision::EndNow { session: sample::SESSION, then: then.clone() };
             assert_eq!(decide(Hint::Valid(&hint), own), now, "{own}");
             assert!(matches!(decide(Hint::Absent, own), Decision::Ask { .. }), "{own}");
         }
-        for other in ["bob", "ses_00000000000000000000000000000000", "alic"] {
+        for other in ["bob", &user.sub, "ses_00000000000000000000000000000000", "alic"] {
             assert!(matches!(decide(Hint::Valid(&hint), other), Decision::Ask { .. }), "{other}");
         }
     }

@@ -66,8 +66,8 @@ impl OpaquePayload {
     pub fn new(facts: &AccessTokenFacts<'_>) -> Self {
         let given = facts.entitlement;
         let user = match given.subject {
-            Subject::Person { user, .. } => Some(user),
-            Subject::Client { .. } => None,
+            Subject::Person { user } => Some(user),
+            Subject::Client => None,
         };
         Self {
             jti: facts.jti,
@@ -76,7 +76,7 @@ impl OpaquePayload {
             sid: given.sid,
             user,
             client_id: given.client_id.clone(),
-            sub: given.subject.sub().to_owned(),
+            sub: facts.sub.to_owned(),
             aud: given.audience.clone(),
             scope: given.scope.clone(),
             iat: facts.now.as_secs(),

@@ -6,6 +6,7 @@ use super::refusal::{OauthCode, Refusal};
 use crate::model::client::Client;
 use crate::model::client::GrantType;
 use crate::model::resource::Resource;
+use crate::model::scope::Scope;
 
 /// An ID token is asked for.
 pub const OPENID: &str = "openid";
@@ -63,6 +64,27 @@ pub fn is_same(one: &[String], other: &[String]) -> bool {
     one.iter().all(|scope| other.contains(scope)) && other.iter().all(|scope| one.contains(scope))
 }
 
+/// What a request may name beside the standard scopes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Known<'a> {
+    /// The resources in question.
+    pub in_question: &'a [&'a Resource],
+    /// Every resource of the realm.
+    pub resources: &'a [Resource],
+    /// The scopes of the realm's own.
+    pub scopes: &'a [Scope],
+}
+
+impl Known<'_> {
+    /// A scope that a resource lists is that resource's, though the realm may have words for it; any other of
+    /// the realm's own is known everywhere.
+    fn has(&self, scope: &str) -> bool {
+        let lists = |resource: &Resource| resource.scopes.iter().any(|own| own == scope);
+        self.in_question.iter().any(|resource| lists(resource))
+            || (self.scopes.iter().any(|own| own.name == scope) && !self.resources.iter().any(lists))
+    }
+}
+
 /// What may be granted of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grantable {
@@ -72,13 +94,11 @@ pub struct Grantable {
     pub differs: bool,
 }
 
-/// Asked, registered for the client, and known: to the realm or to one of `resources`, those that the
-/// request names or, where it names none, those that the client may name. `offline_access` needs the
+/// Asked, registered for the client, and known: to the realm or to one of the resources in question, those that
+/// the request names or, where it names none, those that the client may name. `offline_access` needs the
 /// refresh token grant (Core 11). Nothing left = `invalid_scope`.
-pub fn grantable(asked: &[String], client: &Client, resources: &[&Resource]) -> Result<Grantable, Refusal> {
-    let is_known = |scope: &str| {
-        STANDARD.contains(&scope) || resources.iter().any(|resource| resource.scopes.iter().any(|own| own == scope))
-    };
+pub fn grantable(asked: &[String], client: &Client, known: &Known<'_>) -> Result<Grantable, Refusal> {
+    let is_known = |scope: &str| STANDARD.contains(&scope) || known.has(scope);
     let is_registered = |scope: &str| client.metadata.scope.split(' ').any(|own| own == scope);
     let is_usable = |scope: &str| scope != OFFLINE_ACCESS || client.has_grant(GrantType::RefreshToken);
     let allowed = |scope: &&String| is_known(scope) && is_registered(scope) && is_usable(scope);
@@ -129,7 +149,8 @@ mod tests {
     fn what_is_unknown_or_not_registered_is_left_out_and_said() {
         let client = example::client();
         let resources = example::resources();
-        let resources: Vec<&Resource> = resources.iter().collect();
+        let in_question: Vec<&Resource> = resources.iter().collect();
+        let known = Known { in_question: &in_question, resources: &resources, scopes: &[] };
         for (asked, expected, differs) in [
             ("openid email", "openid email", false),
             ("offline_access email openid openid unknown:x", "offline_access email openid", true),
@@ -137,19 +158,45 @@ mod tests {
             ("orders:read openid", "orders:read openid", false),
             ("orders:write openid", "openid", true),
         ] {
-            let granted = grantable(&list(asked), &client, &resources).unwrap();
+            let granted = grantable(&list(asked), &client, &known).unwrap();
             assert_eq!((write(&granted.scope).as_str(), granted.differs), (expected, differs), "{asked}");
         }
         // A scope of a resource that is not in question is unknown.
-        let granted = grantable(&list("orders:read openid"), &client, &[]).unwrap();
+        let granted = grantable(&list("orders:read openid"), &client, &Known::default()).unwrap();
         assert_eq!(granted.scope, ["openid"]);
+    }
+
+    #[test]
+    fn a_scope_of_the_realms_own_is_known_unless_it_is_a_resources() {
+        let mut client = example::client();
+        client.metadata.scope.push_str(" jokes orders:read");
+        let own = |name: &str| Scope {
+            realm: client.realm,
+            id: crate::model::ids::ScopeId::from_bytes([1; 16]),
+            name: name.to_owned(),
+            terms: crate::model::scope::ScopeTerms::default(),
+        };
+        let (resources, scopes) = (example::resources(), [own("jokes"), own("orders:read")]);
+        let known = Known { in_question: &[], resources: &resources, scopes: &scopes };
+        let granted = grantable(&list("openid jokes orders:read"), &client, &known).unwrap();
+        assert_eq!(granted.scope, ["openid", "jokes"], "words for a resource's scope do not set it free");
+        let lone = Known { resources: &[], ..known };
+        let granted = grantable(&list("openid jokes orders:read"), &client, &lone).unwrap();
+        assert_eq!(granted.scope, ["openid", "jokes", "orders:read"]);
+        // Not registered for the client.
+        client.metadata.scope = "openid".to_owned();
+        assert_eq!(grantable(&list("openid jokes"), &client, &known).unwrap().scope, ["openid"]);
     }
 
     #[test]
     fn nothing_left_is_invalid_scope() {
         let client = example::client();
         for asked in ["unknown:x", "phone", "OPENID", ""] {
-            assert_eq!(grantable(&list(asked), &client, &[]).unwrap_err().reason, "scope_unknown", "{asked}");
+            assert_eq!(
+                grantable(&list(asked), &client, &Known::default()).unwrap_err().reason,
+                "scope_unknown",
+                "{asked}"
+            );
         }
     }
 
@@ -157,7 +204,7 @@ mod tests {
     fn offline_access_needs_the_refresh_token_grant() {
         let mut client = example::client();
         client.metadata.grant_types = vec![GrantType::AuthorizationCode];
-        let granted = grantable(&list("openid offline_access"), &client, &[]).unwrap();
+        let granted = grantable(&list("openid offline_access"), &client, &Known::default()).unwrap();
         assert_eq!((granted.scope, granted.differs), (list("openid"), true));
     }
 

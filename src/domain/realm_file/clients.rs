@@ -13,17 +13,17 @@ use super::node::{Entry, Node};
 use super::roles::{objects, required};
 use super::text as check;
 use super::users::{encrypted, secret_ref};
-use crate::model::client::{AuthMethod, ClientMetadata, GrantType};
+use crate::model::client::{ApplicationType, AuthMethod, ClientMetadata, GrantType};
 use crate::model::response_type::ResponseType;
 use crate::model::secret::Secret;
-use crate::protocol::{foreign_jwks, frontchannel_logout, redirect_uri};
+use crate::protocol::{foreign_jwks, frontchannel_logout, redirect_uri, subject};
 
 const AUTH_METHODS: &[&str] =
     &["client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt", "none"];
 const ALGORITHMS: &[&str] = &["RS256", "PS256", "ES256", "EdDSA"];
 const ASSERTION_ALGORITHMS: &[&str] = &["RS256", "PS256", "ES256", "EdDSA", "HS256"];
 
-const TABLE: &[Field] = &[
+pub(super) const TABLE: &[Field] = &[
     Field::new("client_id", Form::Own),
     Field::new("client_secret", Form::Own),
     Field::new("secret_ref", Form::Own),
@@ -32,6 +32,10 @@ const TABLE: &[Field] = &[
     Field::new("client_name", Form::Text(100)),
     Field::new("client_uri", Form::Checked(check::https)),
     Field::new("logo_uri", Form::Checked(check::https)),
+    Field::new("application_type", Form::Word(&["web", "native"])),
+    Field::new("initiate_login_uri", Form::Checked(fetched)),
+    Field::new("software_id", Form::Text(255)),
+    Field::new("software_version", Form::Text(255)),
     Field::new("policy_uri", Form::Checked(check::https)),
     Field::new("tos_uri", Form::Checked(check::https)),
     Field::new("contacts", Form::Each(check::email, 20)),
@@ -46,10 +50,12 @@ const TABLE: &[Field] = &[
     Field::new("token_endpoint_auth_method", Form::Word(AUTH_METHODS)),
     Field::new("token_endpoint_auth_signing_alg", Form::Word(ASSERTION_ALGORITHMS)),
     Field::new("jwks", Form::Json(jwks)),
-    Field::new("jwks_uri", Form::Checked(jwks_uri)),
+    Field::new("jwks_uri", Form::Checked(fetched)),
     Field::new("grant_types", Form::Each(grant_type, 10)),
     Field::new("response_types", Form::Each(response_type, 7)),
     Field::new("scope", Form::Checked(check::scope)),
+    Field::new("subject_type", Form::Word(&["public", "pairwise"])),
+    Field::new("sector_identifier_uri", Form::Checked(fetched)),
     Field::new("consent", Form::Word(&["ask", "skip"])),
     Field::new("access_token_format", Form::Word(&["jwt", "opaque"])),
     Field::new("require_pkce", Form::Bool),
@@ -81,8 +87,9 @@ fn jwks(value: &Value) -> Result<Value, String> {
     Ok(set.to_value())
 }
 
-/// Where keys are fetched: https alone, since whoever answers there can be the client.
-fn jwks_uri(text: &str) -> Result<String, String> {
+/// Where keys and sector documents are fetched and where sign-ins begin: https alone, since whoever answers there
+/// speaks for the client (OpenID Connect Dynamic Registration 2).
+fn fetched(text: &str) -> Result<String, String> {
     if !text.starts_with("https://") || text.contains('#') {
         return Err(format!("{} must begin with https:// and have no fragment", shown(text)));
     }
@@ -194,6 +201,18 @@ fn logout_endpoint(client: &ClientMetadata, public: bool) -> Option<Crossed> {
     })
 }
 
+/// OpenID Connect Dynamic Registration 2: what runs on a device is called back there, and nothing else is.
+fn wrong_kind(kind: ApplicationType, uri: &str) -> Option<Crossed> {
+    let scheme = uri.split(':').next().unwrap_or_default().to_ascii_lowercase();
+    let message = match (kind, scheme.as_str()) {
+        (ApplicationType::Web, "https" | "http") | (ApplicationType::Native, "http") => return None,
+        (ApplicationType::Native, "https") => "has https, which is for application_type web",
+        (ApplicationType::Native, _) => return None,
+        (ApplicationType::Web, _) => "has a scheme of its own, which is for application_type native",
+    };
+    Some(Crossed::new(&["redirect_uris", "application_type"], format!("{} {message}", shown(uri))))
+}
+
 /// Front-Channel Logout 1.0 section 2.
 fn logout_frame(client: &ClientMetadata) -> Option<Crossed> {
     let uri = client.frontchannel_logout_uri.as_deref()?;
@@ -215,6 +234,7 @@ pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
         let fault = redirect_uri::check_post_logout(uri, public).err()?;
         Some(Crossed::new(&["post_logout_redirect_uris"], told(uri, &fault)))
     }));
+    list.extend(client.redirect_uris.iter().filter_map(|uri| wrong_kind(client.application_type?, uri)));
     list.extend(logout_endpoint(client, public));
     list.extend(crossed_responses(client));
     list.extend(logout_frame(client));
@@ -230,6 +250,11 @@ pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
     if client.grant_types.is_empty() {
         list.push(Crossed::new(&["grant_types"], "empty: a client without a grant can do nothing"));
     }
+    list.extend(
+        subject::check_sector(client)
+            .err()
+            .map(|fault| Crossed::new(&["subject_type", "sector_identifier_uri", "redirect_uris"], fault.to_string())),
+    );
     list.extend(crossed_keys(client));
     if public && client.require_pkce == Some(false) {
         list.push(Crossed::new(

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::model::power::Power;
 use crate::model::secret::{Secret, SecretHash};
+use crate::protocol::subject::PairwiseKey;
 
 /// A realm as declared in one document of a file.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +33,10 @@ pub struct DeclaredRealm {
     pub clients: Option<Vec<DeclaredClient>>,
     /// `resources:`.
     pub resources: Option<Vec<DeclaredResource>>,
+    /// `scopes:`.
+    pub scopes: Option<Vec<DeclaredScope>>,
+    /// `pairwise_key_encrypted`, with its line.
+    pub pairwise_key: Option<(usize, DeclaredPairwiseKey)>,
 }
 
 /// Declared values that lie over stored ones: what is absent keeps the stored value, `null` takes the
@@ -225,6 +230,15 @@ pub enum DeclaredClientSecret {
     Hash(SecretHash),
 }
 
+/// The key of a realm's pairwise subs as declared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DeclaredPairwiseKey {
+    /// As `export --with-secrets` wrote it.
+    Encrypted(String),
+    /// Opened by the command line.
+    Value(Box<PairwiseKey>),
+}
+
 /// Where the command line finds a secret (`security-design` rule 28).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SecretRef {
@@ -241,6 +255,17 @@ impl std::fmt::Display for SecretRef {
             Self::File(path) => write!(f, "file:{path}"),
         }
     }
+}
+
+/// A scope of the realm's own as declared.
+#[derive(Debug, Clone)]
+pub struct DeclaredScope {
+    /// Its line.
+    pub line: usize,
+    /// Its natural key.
+    pub name: String,
+    /// `consent`, `description`, `listed`.
+    pub fields: Overlay,
 }
 
 /// A protected resource as declared.

@@ -11,7 +11,9 @@ use super::stored::{Names, StoredRealm, StoredUser};
 use super::write::Out;
 use crate::model::client::{Client, ClientMetadata, ClientSecret};
 use crate::model::realm::RealmSettings;
+use crate::model::scope::ScopeTerms;
 use crate::model::user::StandardClaims;
+use crate::protocol::subject::PairwiseKey;
 
 /// Encrypts what `export --with-secrets` adds.
 pub trait ExportedSecrets {
@@ -19,6 +21,8 @@ pub trait ExportedSecrets {
     fn password(&self, user: &StoredUser, phc: &str) -> String;
     /// A client's newest live secret, as `dwx1:…`.
     fn client_secret(&self, client: &Client, secret: &ClientSecret) -> String;
+    /// The key of the realm's pairwise subs, as `dwx1:…`.
+    fn pairwise_key(&self, key: &PairwiseKey) -> String;
 }
 
 /// Client fields that are written even where they equal the default: what a client is.
@@ -36,9 +40,13 @@ pub fn export(stored: &StoredRealm, secrets: Option<&dyn ExportedSecrets>) -> St
     }
     optional(&mut top, "issuer", realm.issuer.as_ref());
     section(&mut top, "settings", differing(&realm.settings, &RealmSettings::default(), &[]));
+    if let (Some(secrets), Some(key)) = (secrets, &stored.pairwise_key) {
+        top.push(("pairwise_key_encrypted".to_owned(), Out::Text(secrets.pairwise_key(key))));
+    }
     list(&mut top, "roles", roles(stored, &names));
     list(&mut top, "groups", groups(stored, &names));
     list(&mut top, "resources", resources(stored));
+    list(&mut top, "scopes", scopes(stored));
     list(&mut top, "clients", clients(stored, secrets));
     list(&mut top, "users", users(stored, &names, secrets));
     let mut text = String::new();
@@ -125,6 +133,9 @@ fn roles(stored: &StoredRealm, names: &Names) -> BTreeMap<String, Fields> {
     let mut items = BTreeMap::new();
     for role in &stored.roles {
         let Some(name) = names.role(role.id) else { continue };
+        if stored.clients.iter().any(|client| Some(client.key) == role.client && client.is_self_registered()) {
+            continue;
+        }
         let mut fields = vec![("name".to_owned(), Out::Text(name.name.clone()))];
         optional(&mut fields, "client", name.client.as_ref());
         optional(&mut fields, "description", role.description.as_ref());
@@ -156,9 +167,19 @@ fn resources(stored: &StoredRealm) -> BTreeMap<String, Fields> {
     items
 }
 
+fn scopes(stored: &StoredRealm) -> BTreeMap<String, Fields> {
+    let mut items = BTreeMap::new();
+    for scope in &stored.scopes {
+        let mut fields = vec![("name".to_owned(), Out::Text(scope.name.clone()))];
+        fields.extend(differing(&scope.terms, &ScopeTerms::default(), &[]));
+        items.insert(scope.name.clone(), fields);
+    }
+    items
+}
+
 fn clients(stored: &StoredRealm, secrets: Option<&dyn ExportedSecrets>) -> BTreeMap<String, Fields> {
     let mut items = BTreeMap::new();
-    for client in &stored.clients {
+    for client in stored.clients.iter().filter(|client| !client.is_self_registered()) {
         let mut fields = vec![("client_id".to_owned(), Out::Text(client.client_id.clone()))];
         if !client.enabled {
             fields.push(("enabled".to_owned(), Out::Raw("false".to_owned())));

@@ -16,9 +16,11 @@ mod groups;
 mod node;
 mod plan;
 mod realm;
+mod registered;
 mod resolve;
 mod resources;
 mod roles;
+mod scopes;
 mod settings;
 pub mod stored;
 mod text;
@@ -29,16 +31,17 @@ mod write;
 mod tests;
 
 pub use declared::{
-    DeclaredClient, DeclaredClientSecret, DeclaredGroup, DeclaredPassword, DeclaredRealm, DeclaredResource,
-    DeclaredRole, DeclaredUser, RoleRef, Said, SecretRef,
+    DeclaredClient, DeclaredClientSecret, DeclaredGroup, DeclaredPairwiseKey, DeclaredPassword, DeclaredRealm,
+    DeclaredResource, DeclaredRole, DeclaredScope, DeclaredUser, RoleRef, Said, SecretRef,
 };
 pub use export::{ExportedSecrets, export};
 pub use fault::Fault;
 pub use plan::{
     Act, Change, FieldChange, Object, Options, PasswordChange, Plan, SecretChange, Verb, WantedClient, WantedGroup,
-    WantedRealm, WantedResource, WantedRole, WantedUser, Warning, plan,
+    WantedRealm, WantedResource, WantedRole, WantedScope, WantedUser, plan,
 };
 pub use realm::{check_reachable, check_set, parse};
+pub use registered::client_metadata;
 pub use resolve::{SecretSource, resolve};
 pub use stored::{StoredRealm, StoredUser};
 

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use url::Url;
 
-use super::declared::DeclaredRealm;
+use super::declared::{DeclaredPairwiseKey, DeclaredRealm};
 use super::fault::{Fault, Faults};
-use super::fields::{Field, Form, entries, line_of_text, overlay};
+use super::fields::{Field, Form, entries, line_of_text, overlay, text};
 use super::node::{Entry, Kind, Node, Unreadable, read};
 use super::roles::required;
 use super::text::{is_loopback, realm_name};
-use super::{MAX_FILE_BYTES, clients, groups, resources, roles, settings, users};
+use super::users::encrypted;
+use super::{MAX_FILE_BYTES, clients, groups, resources, roles, scopes, settings, users};
 use crate::model::realm::{MAIN_REALM, RealmSettings};
 
 const TABLE: &[Field] = &[
@@ -19,11 +20,13 @@ const TABLE: &[Field] = &[
     Field::new("enabled", Form::Bool),
     Field::new("issuer", Form::Checked(issuer)),
     Field::new("settings", Form::Own),
+    Field::new("pairwise_key_encrypted", Form::Own),
     Field::new("roles", Form::Own),
     Field::new("groups", Form::Own),
     Field::new("users", Form::Own),
     Field::new("clients", Form::Own),
     Field::new("resources", Form::Own),
+    Field::new("scopes", Form::Own),
     Field::new("identity_providers", Form::Not("external identity providers are not built yet; leave the field out")),
 ];
 
@@ -113,12 +116,17 @@ fn document(file: &str, node: &Node, faults: &mut Faults) -> Option<DeclaredReal
     if let Some(entry) = found.get("settings") {
         declared_settings(entry, &mut realm, faults);
     }
+    realm.pairwise_key = found.get("pairwise_key_encrypted").and_then(|entry| {
+        let text = text(&entry.value, encrypted, "pairwise_key_encrypted", faults)?;
+        Some((entry.line, DeclaredPairwiseKey::Encrypted(text)))
+    });
     let name = realm.name.clone();
     realm.roles = section("roles", &found, &name, faults, roles::read);
     realm.groups = section("groups", &found, &name, faults, groups::read);
     realm.users = section("users", &found, &name, faults, users::read);
     realm.clients = section("clients", &found, &name, faults, clients::read);
     realm.resources = section("resources", &found, &name, faults, resources::read);
+    realm.scopes = section("scopes", &found, &name, faults, scopes::read);
     Some(realm)
 }
 

@@ -10,13 +10,17 @@ use crate::model::power::Power;
 use crate::model::realm::Realm;
 use crate::model::resource::Resource;
 use crate::model::role::Role;
+use crate::model::scope::Scope;
 use crate::model::user::User;
+use crate::protocol::subject::PairwiseKey;
 
 /// A realm with all that belongs to it. For a plan, `users` may hold only those that the file names.
 #[derive(Debug, Clone, Default)]
 pub struct StoredRealm {
     /// The realm; `None` = it does not exist yet.
     pub realm: Option<Realm>,
+    /// The key of its pairwise subs, opened; `None` = none was needed yet.
+    pub pairwise_key: Option<PairwiseKey>,
     /// All its roles.
     pub roles: Vec<Role>,
     /// All its groups.
@@ -27,6 +31,8 @@ pub struct StoredRealm {
     pub clients: Vec<Client>,
     /// All its resources.
     pub resources: Vec<Resource>,
+    /// All scopes of its own.
+    pub scopes: Vec<Scope>,
 }
 
 /// A user with what stands in other tables.

@@ -42,7 +42,7 @@ pub struct StepFacts<'a> {
 pub struct SessionFact<'a> {
     /// Who.
     pub user: UserId,
-    /// How relying parties know her.
+    /// How this client knows her.
     pub sub: &'a str,
     /// When she last proved herself.
     pub auth_time: Timestamp,
@@ -85,8 +85,8 @@ pub enum Step {
 pub enum Offer {
     /// The text of `login_hint`.
     Typed(String),
-    /// The user with this `sub`: from an ID token hint, or of the present session. The caller looks up
-    /// the name.
+    /// The user with this `sub`, as this client knows her: from an ID token hint, or of the present session.
+    /// The caller looks up the name.
     Subject(String),
 }
 

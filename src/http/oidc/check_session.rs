@@ -28,7 +28,6 @@ struct Frame {
 ///
 /// # Errors
 /// `NotFound` where the realm does not offer it.
-#[expect(clippy::unused_async, reason = "endpoints are awaited alike")]
 pub async fn get(call: Arc<Call>) -> Result<Response<Body>, Error> {
     if !call.ctx.realm.settings.logout.session_management {
         return Err(Error::NotFound);

@@ -61,12 +61,17 @@ const TITLE_LIMIT: usize = 80;
 /// (Dynamic Registration 9.1; `behaviour-cases` B-40).
 #[must_use]
 pub fn clean_title(raw: &str) -> String {
+    clean(raw, TITLE_LIMIT)
+}
+
+/// As [`clean_title`], with room for so many characters.
+pub(super) fn clean(raw: &str, limit: usize) -> String {
     let mut title = String::new();
     let mut length = 0;
     for word in raw.split(|c: char| c.is_whitespace() || c.is_control()) {
         let mut is_first = true;
         for character in word.chars().filter(|&c| !is_deceptive(c)) {
-            if length >= TITLE_LIMIT {
+            if length >= limit {
                 title.push('…');
                 return title;
             }

@@ -5,9 +5,10 @@
 use askama::Template;
 
 use super::chrome::Chrome;
-use super::client_header::ClientHeader;
+use super::client_header::{ClientHeader, clean};
 use super::sample;
 use super::text::{Key, Language};
+use crate::domain::model::scope::{ScopeTerms, Words};
 
 /// Picture beside a scope. Never alone: the sentence says it all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +50,24 @@ pub struct ScopeLine {
     pub icon: ScopeIcon,
     /// The sentence.
     pub text: String,
+    /// Its language (BCP 47), where it is not the page's.
+    pub lang: Option<String>,
+    /// A sentence more.
+    pub detail: Option<Detail>,
 }
+
+/// What stands below a sentence, smaller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Detail {
+    /// The words.
+    pub text: String,
+    /// Their language (BCP 47), where it is not the page's.
+    pub lang: Option<String>,
+}
+
+/// Characters of an operator's sentences.
+const TEXT_LIMIT: usize = 200;
+const DETAIL_LIMIT: usize = 1_000;
 
 impl ScopeLine {
     /// The sentence for a scope of the standard (Core 5.4, 11) or of ours; `None` for others, which
@@ -67,21 +85,61 @@ impl ScopeLine {
             "groups" => (ScopeIcon::People, Key::ScopeGroups),
             _ => return None,
         };
-        Some(Self { icon, text: super::text::get(language, key).to_owned() })
+        Some(Self { icon, text: super::text::get(language, key).to_owned(), lang: None, detail: None })
     }
 
-    /// A scope of a resource: what may be done there, in its own words or by its name.
+    /// The standard's sentence, else the realm's own words in the person's language, else in `fallback` or
+    /// whatever there is, else the scope's name.
     #[must_use]
-    pub fn custom(text: &str) -> Self {
-        Self { icon: ScopeIcon::Key, text: super::clean_title(text) }
+    pub fn of(language: Language, fallback: &str, scope: &str, terms: Option<&ScopeTerms>) -> Self {
+        if let Some(line) = Self::standard(language, scope) {
+            return line;
+        }
+        let languages = [language.code(), fallback, Language::En.code()];
+        let foreign = |words: &Words<'_>| (words.language != language.code()).then(|| words.language.to_owned());
+        let detail = terms
+            .and_then(|terms| terms.described(&languages))
+            .map(|words| Detail { text: clean(words.text, DETAIL_LIMIT), lang: foreign(&words) });
+        let (text, lang) = match terms.and_then(|terms| terms.asked(&languages)) {
+            Some(words) => (clean(words.text, TEXT_LIMIT), foreign(&words)),
+            None => (clean(&super::text::fill(language, Key::ScopeOther, &[("scope", scope)]), TEXT_LIMIT), None),
+        };
+        Self { icon: ScopeIcon::Key, text, lang, detail }
     }
 
-    /// The standard's sentence, else the scope's own name.
+    /// A place where the client will act: by its name, with the host that it really is.
     #[must_use]
-    pub fn of(language: Language, scope: &str) -> Self {
-        Self::standard(language, scope)
-            .unwrap_or_else(|| Self::custom(&super::text::fill(language, Key::ScopeOther, &[("scope", scope)])))
+    pub fn resource(language: Language, identifier: &str, title: Option<&str>) -> Self {
+        let host = url::Url::parse(identifier).ok().and_then(|url| url.host_str().map(str::to_owned));
+        let place = host.unwrap_or_else(|| clean(identifier, TEXT_LIMIT));
+        let title = title.map(|title| clean(title, TEXT_LIMIT)).filter(|title| !title.is_empty());
+        let detail = title.is_some().then(|| Detail { text: place.clone(), lang: None });
+        let name = title.unwrap_or(place);
+        let text = super::text::fill(language, Key::ScopeResource, &[("resource", &name)]);
+        Self { icon: ScopeIcon::Key, text, lang: None, detail }
     }
+}
+
+/// Scopes of a realm's own for the samples: with words in both languages, in English alone, and with none.
+fn own_lines(lang: Language) -> Vec<ScopeLine> {
+    let texts = |list: &[(&str, &str)]| list.iter().map(|(lang, text)| ((*lang).into(), (*text).into())).collect();
+    let read = ScopeTerms {
+        consent: texts(&[("en", "See your orders"), ("de", "Ihre Bestellungen sehen")]),
+        description: texts(&[
+            ("en", "What you bought, when, and where it was sent. Not how you paid."),
+            ("de", "Was Sie gekauft haben, wann, und wohin es ging. Nicht, wie Sie bezahlt haben."),
+        ]),
+        ..ScopeTerms::default()
+    };
+    let write = ScopeTerms { consent: texts(&[("en", "Change and cancel your orders")]), ..ScopeTerms::default() };
+    vec![
+        ScopeLine::of(lang, "en", "openid", None),
+        ScopeLine::of(lang, "en", "orders:read", Some(&read)),
+        ScopeLine::of(lang, "en", "orders:write", Some(&write)),
+        ScopeLine::of(lang, "en", "returns", None),
+        ScopeLine::resource(lang, "https://orders.example.com/v1", Some("Example orders")),
+        ScopeLine::resource(lang, "https://api.example.com", None),
+    ]
 }
 
 /// The consent page.
@@ -92,6 +150,8 @@ pub struct ConsentPage {
     pub chrome: Chrome,
     /// Who asks.
     pub client: ClientHeader,
+    /// The day on which the client registered itself; absent where an operator stands for it.
+    pub unchecked_since: Option<String>,
     /// Who is signed in, as the person knows it.
     pub person: String,
     /// Where the form goes.
@@ -126,10 +186,11 @@ impl ConsentPage {
     /// Every state.
     #[must_use]
     pub fn samples() -> Vec<(&'static str, Self)> {
-        let lines = |lang, scopes: &[&str]| scopes.iter().map(|scope| ScopeLine::of(lang, scope)).collect();
+        let lines = |lang, scopes: &[&str]| scopes.iter().map(|scope| ScopeLine::of(lang, "en", scope, None)).collect();
         let few = |lang| Self {
             chrome: sample::chrome(lang),
             client: sample::client(lang),
+            unchecked_since: None,
             person: sample::username(lang).into(),
             action: "/consent".into(),
             csrf: "csrf-token".into(),
@@ -148,6 +209,8 @@ impl ConsentPage {
             manage_href: Some("/account/apps".into()),
             ..few(lang)
         };
+        let day = || Some("2026-11-03".to_owned());
+        let own = |lang| Self { scopes: own_lines(lang), ..few(lang) };
         vec![
             ("few-en", few(Language::En)),
             ("few-de", few(Language::De)),
@@ -156,6 +219,12 @@ impl ConsentPage {
             ("many-xa", many(Language::Xa)),
             ("many-xb", many(Language::Xb)),
             ("offline-en", Self { offline: true, ..few(Language::En) }),
+            ("unchecked-en", Self { unchecked_since: day(), ..few(Language::En) }),
+            ("unchecked-de", Self { unchecked_since: day(), ..many(Language::De) }),
+            ("unchecked-xa", Self { unchecked_since: day(), ..few(Language::Xa) }),
+            ("own-en", own(Language::En)),
+            ("own-de", own(Language::De)),
+            ("own-xb", own(Language::Xb)),
             ("hostile-en", Self { client: sample::hostile_client(), ..few(Language::En) }),
         ]
     }

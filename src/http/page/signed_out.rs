@@ -43,8 +43,8 @@ impl SignedOutPage {
     }
 
     /// What a browser without scripts is told.
-    fn refresh(&self, back: &Back) -> String {
-        format!("{WITHOUT_SCRIPTS};url={}", back.href)
+    fn refresh(&self) -> Option<String> {
+        Some(format!("{WITHOUT_SCRIPTS};url={}", self.passes_to()?.href))
     }
 
     /// Every state.

@@ -43,6 +43,7 @@ pub fn error(ctx: &Ctx, error: &Error) -> Response<Body> {
         }
         Error::NotFound => body(StatusCode::NOT_FOUND, OauthCode::InvalidRequest, "there is nothing at this address"),
         Error::Busy { retry_after } => later(*retry_after, "past capacity, nothing was checked"),
+        Error::Throttled { retry_after, limit } => throttled(*retry_after, *limit),
         Error::Unavailable { .. } => later(2, "a part this needs does not answer"),
         Error::Internal(_) => {
             body(StatusCode::INTERNAL_SERVER_ERROR, OauthCode::ServerError, "a fault of this provider")
@@ -57,9 +58,7 @@ fn refused(refusal: &Refusal) -> Response<Body> {
     match refusal.code {
         OauthCode::InvalidClient => {
             let mut response = body(StatusCode::UNAUTHORIZED, refusal.code, &refusal.description);
-            response
-                .headers_mut()
-                .insert(WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"token\", charset=\"UTF-8\""));
+            response.headers_mut().insert(WWW_AUTHENTICATE, challenge(refusal));
             response
         }
         OauthCode::TemporarilyUnavailable => later(2, &refusal.description),
@@ -67,6 +66,14 @@ fn refused(refusal: &Refusal) -> Response<Body> {
         OauthCode::InvalidToken => body(StatusCode::UNAUTHORIZED, refusal.code, &refusal.description),
         _ => body(StatusCode::BAD_REQUEST, refusal.code, &refusal.description),
     }
+}
+
+/// Libraries that stop at a challenge and never read the body show it to their developer: so it too says what was wrong.
+fn challenge(refusal: &Refusal) -> HeaderValue {
+    const BARE: &str = "Basic realm=\"token\", charset=\"UTF-8\"";
+    // Descriptions hold neither quote nor backslash (see `refusal::clean`).
+    let text = format!("{BARE}, error=\"{}\", error_description=\"{}\"", refusal.code, refusal.description);
+    HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static(BARE))
 }
 
 fn body(status: StatusCode, code: OauthCode, description: &str) -> Response<Body> {
@@ -77,6 +84,18 @@ fn body(status: StatusCode, code: OauthCode, description: &str) -> Response<Body
 fn later(seconds: u32, description: &str) -> Response<Body> {
     let mut response = body(StatusCode::SERVICE_UNAVAILABLE, OauthCode::TemporarilyUnavailable, description);
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    response
+}
+
+/// Over its rate: `RateLimit-*` say when that ends.
+fn throttled(retry_after: u32, limit: u32) -> Response<Body> {
+    let text = "too many requests from this address; try again later";
+    let mut response = body(StatusCode::TOO_MANY_REQUESTS, OauthCode::TemporarilyUnavailable, text);
+    let headers = response.headers_mut();
+    headers.insert(RETRY_AFTER, HeaderValue::from(retry_after));
+    headers.insert("ratelimit-limit", HeaderValue::from(limit));
+    headers.insert("ratelimit-remaining", HeaderValue::from(0));
+    headers.insert("ratelimit-reset", HeaderValue::from(retry_after));
     response
 }
 

@@ -183,6 +183,14 @@ pub fn refused_request(call: &Call, refusal: &Refusal, sent: &Params) -> Respons
     fault(call, StatusCode::BAD_REQUEST, kind, refusal.reason, lines)
 }
 
+/// A refusal that does not go to its client, which registered itself, while nobody is signed in.
+#[must_use]
+pub fn not_returned(call: &Call, client: &Client, refusal: &Refusal) -> Response<Body> {
+    let mut lines = detail(refusal);
+    lines.push(DetailLine { name: "client_id".to_owned(), value: client.client_id.clone() });
+    fault(call, StatusCode::BAD_REQUEST, Fault::NotReturned, refusal.reason, lines)
+}
+
 /// A stranger's value as people may see it: what is not visible ASCII stands percent-encoded, since it
 /// could be invisible or turn the reading direction; long ones are cut.
 fn as_sent(value: &str) -> String {
@@ -218,6 +226,7 @@ pub fn error(call: &Call, error: &Error) -> Response<Body> {
         }
         Error::NotFound => fault(call, StatusCode::NOT_FOUND, Fault::NotFound, "not_found", Vec::new()),
         Error::Busy { retry_after } => busy(call, *retry_after),
+        Error::Throttled { retry_after, .. } => throttled(call, *retry_after),
         Error::Unavailable { .. } => {
             let mut response =
                 fault(call, StatusCode::SERVICE_UNAVAILABLE, Fault::Unavailable, "unavailable", Vec::new());
@@ -231,6 +240,14 @@ pub fn error(call: &Call, error: &Error) -> Response<Body> {
 }
 
 fn busy(call: &Call, retry_after: u32) -> Response<Body> {
+    later(call, retry_after, StatusCode::SERVICE_UNAVAILABLE)
+}
+
+fn throttled(call: &Call, retry_after: u32) -> Response<Body> {
+    later(call, retry_after, StatusCode::TOO_MANY_REQUESTS)
+}
+
+fn later(call: &Call, retry_after: u32, status: StatusCode) -> Response<Body> {
     let page = BusyPage {
         chrome: chrome(call, &[]),
         client: None,
@@ -238,9 +255,9 @@ fn busy(call: &Call, retry_after: u32) -> Response<Body> {
         password_unchecked: false,
         retry_after: u64::from(retry_after),
         retry_href: call.ctx.site.path("/"),
-        is_rate_limited: false,
+        is_rate_limited: status == StatusCode::TOO_MANY_REQUESTS,
     };
-    let mut response = html(call, StatusCode::SERVICE_UNAVAILABLE, &page, &[]);
+    let mut response = html(call, status, &page, &[]);
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(retry_after));
     response
 }

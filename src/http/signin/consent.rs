@@ -6,9 +6,12 @@ use axum::body::Body;
 use http::{Response, StatusCode};
 
 use super::{Lookup, Pending, Provenance, SELECT_ACCOUNT, address, decide, go, here, pending, provenance};
+use crate::domain::model::resource::Resource;
+use crate::domain::model::scope::Scope;
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::domain::signin::next_step::Step;
 use crate::http::extract::call::Call;
+use crate::http::page::text::Language;
 use crate::http::page::{ConsentPage, Fault, ScopeLine};
 use crate::http::render::{page, redirect, target};
 use crate::http::{answer, begin};
@@ -89,22 +92,54 @@ async fn show(call: &Call, pending: &mut Pending, here: &Here, status: StatusCod
     let binding = Binding { form: "consent", browser: pending.browser, flow: Some(pending.handle), signed_in };
     let mut chrome = page::chrome(call, &request.ui_locales);
     chrome.sign_out = Some(call.ctx.site.path("/logout"));
-    let lines = |scopes: &[String]| -> Vec<ScopeLine> {
-        scopes.iter().map(|scope| ScopeLine::of(chrome.lang, scope)).collect()
-    };
+    let wording = Wording::load(call, chrome.lang).await?;
     let target = target::csp_source(&request.redirect_uri);
+    let is_unchecked = pending.client.is_self_registered();
     let consent = ConsentPage {
+        unchecked_since: is_unchecked.then(|| pending.client.created_at.to_rfc3339().chars().take(10).collect()),
         client: page::client_header(call, &pending.client).await?,
         person: person.user.user.username.clone(),
         action: call.ctx.site.path("/consent"),
         csrf: form::token(&call.app, &call.ctx, binding),
         flow: pending.handle.to_text(&call.app, &call.ctx),
         offline: ask.iter().any(|scope| scope == "offline_access"),
-        scopes: lines(&ask).into_iter().chain(resources.iter().map(|uri| ScopeLine::custom(uri))).collect(),
-        known: lines(&known),
+        scopes: wording.scopes(&ask).chain(wording.resources(&resources)).collect(),
+        known: wording.scopes(&known).collect(),
         redirect_domain: target::host(&request.redirect_uri),
         manage_href: None,
         chrome,
     };
     Ok(page::html(call, status, &consent, &[&target]))
+}
+
+/// The words for what is asked, in the person's language.
+struct Wording {
+    language: Language,
+    /// The realm's language, where there are no words in the person's.
+    fallback: String,
+    scopes: Arc<Vec<Scope>>,
+    resources: Arc<Vec<Resource>>,
+}
+
+impl Wording {
+    async fn load(call: &Call, language: Language) -> Result<Self, Error> {
+        let (models, realm) = (call.app.store.models(), &call.ctx.realm);
+        let (scopes, resources) = (models.scopes(realm.id).await?, models.resources(realm.id).await?);
+        Ok(Self { language, fallback: realm.settings.locales.default.clone(), scopes, resources })
+    }
+
+    fn scopes<'a>(&'a self, names: &'a [String]) -> impl Iterator<Item = ScopeLine> + 'a {
+        names.iter().map(|name| {
+            let own = self.scopes.iter().find(|scope| scope.name == *name);
+            ScopeLine::of(self.language, &self.fallback, name, own.map(|scope| &scope.terms))
+        })
+    }
+
+    fn resources<'a>(&'a self, identifiers: &'a [String]) -> impl Iterator<Item = ScopeLine> + 'a {
+        identifiers.iter().map(|identifier| {
+            let known = self.resources.iter().find(|resource| resource.identifier == *identifier);
+            let title = known.and_then(|resource| resource.display_name.as_deref());
+            ScopeLine::resource(self.language, identifier, title)
+        })
+    }
 }

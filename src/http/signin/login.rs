@@ -13,7 +13,6 @@ use super::{
 };
 use crate::domain::model::secret::Secret;
 use crate::domain::model::span::Span;
-use crate::domain::protocol::authorize::AuthorizeRequest;
 use crate::domain::protocol::params::Params;
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::domain::signin::next_step::{Offer, Step};
@@ -30,7 +29,7 @@ use crate::service::signin::flow::{self, Fresh};
 use crate::service::signin::form::{self, Binding};
 use crate::service::signin::password::{self, Attempt, Outcome};
 use crate::service::signin::select_account::{self as selection, Here};
-use crate::store::repo;
+use crate::service::subject::{self, Traces};
 
 /// Answers `GET`.
 ///
@@ -152,11 +151,13 @@ async fn ask(call: &Call, pending: &Pending, here: &Here) -> Result<Option<Strin
         Step::Password { offer: Some(Offer::Typed(name)) } => Some(name.chars().take(256).collect()),
         // The subject of an ID token hint or of the session: its name is only ever shown to this browser.
         Step::Password { offer: Some(Offer::Subject(sub)) } => {
-            let known =
-                signed_in.filter(|known| known.user.user.sub == sub).map(|known| known.user.user.username.clone());
+            let known = match signed_in {
+                Some(known) if is_known_by(call, pending, known, &sub).await? => Some(&known.user),
+                _ => None,
+            };
             match known {
-                Some(name) => Some(name),
-                None => Some(name_of(call, &sub).await?),
+                Some(known) => Some(known.user.username.clone()),
+                None => Some(name_of(call, pending, &sub).await?),
             }
         }
         Step::Password { offer: None } => Some(String::new()),
@@ -166,9 +167,15 @@ async fn ask(call: &Call, pending: &Pending, here: &Here) -> Result<Option<Strin
 
 /// The name behind a hint's subject. The client holds an ID token of ours about that person, so it
 /// tells the client nothing that `preferred_username` would not.
-async fn name_of(call: &Call, sub: &str) -> Result<String, Error> {
-    let user = repo::user::find_by_sub(&call.app.store.read(), call.ctx.realm.id, sub).await?;
-    Ok(user.map(|user| user.username).unwrap_or_default())
+async fn name_of(call: &Call, pending: &Pending, sub: &str) -> Result<String, Error> {
+    let traces = Traces { session: pending.flow.request.hint_sid, ..Traces::default() };
+    let found = subject::person(&call.app, &call.ctx, &pending.client, sub, traces).await?;
+    Ok(found.map(|found| found.user.username.clone()).unwrap_or_default())
+}
+
+/// Whether the client knows the person by this `sub`.
+async fn is_known_by(call: &Call, pending: &Pending, person: &SignedIn, sub: &str) -> Result<bool, Error> {
+    Ok(subject::seen_by(&call.app, &call.ctx.realm, &pending.client, &person.user.user.sub).await? == sub)
 }
 
 async fn show(
@@ -194,7 +201,9 @@ async fn show(
     login.remember_checked = shown.remember;
     login.error = shown.error;
     login.cancel = true;
-    if shown.error.is_none() && signed_in.is_some_and(|person| is_confirmation(request, person)) {
+    if let Some(person) = signed_in.filter(|_| shown.error.is_none())
+        && is_confirmation(call, pending, person).await?
+    {
         login.notice = Some(LoginNotice::Confirm);
     }
     let target = target::csp_source(&request.redirect_uri);
@@ -202,8 +211,11 @@ async fn show(
 }
 
 /// Whether the person signed in is asked to prove herself again, rather than another one to sign in.
-fn is_confirmation(request: &AuthorizeRequest, person: &SignedIn) -> bool {
-    request.hint_sub.as_ref().is_none_or(|sub| *sub == person.user.user.sub)
+async fn is_confirmation(call: &Call, pending: &Pending, person: &SignedIn) -> Result<bool, Error> {
+    match &pending.flow.request.hint_sub {
+        Some(sub) => is_known_by(call, pending, person, sub).await,
+        None => Ok(true),
+    }
 }
 
 /// The browser's cookie did not come along: lost, replaced by another tab's, or kept back because the form

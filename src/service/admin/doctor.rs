@@ -5,8 +5,11 @@ use std::time::Duration;
 use crate::domain::model::key::KeyPhase;
 use crate::domain::model::realm::{MAIN_REALM, Realm};
 use crate::domain::protocol::front_channel;
-use crate::service::App;
+use crate::service::{App, sector, subject};
 use crate::store::repo;
+
+/// Clients per query.
+const CLIENTS: u64 = 500;
 
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,6 +79,7 @@ pub async fn examine(app: &App) -> Vec<Check> {
     for realm in realms {
         checks.push(keys(app, &realm).await);
         checks.extend(front_channel(&realm));
+        checks.extend(sectors(app, &realm).await);
     }
     checks.push(administrator(app).await);
     checks
@@ -115,6 +119,9 @@ async fn keys(app: &App, realm: &Realm) -> Check {
             return Check::bad(&name, error.to_string(), format!("check master_key; if it is lost: {remedy} --now"));
         }
     }
+    if let Err(error) = subject::stored_key(app, realm) {
+        return Check::bad(&name, error.to_string(), "restore the database with the master key it was made with");
+    }
     Check::well(&name, format!("{} algorithms sign", realm.settings.keys.algorithms.len()))
 }
 
@@ -122,7 +129,38 @@ async fn keys(app: &App, realm: &Realm) -> Check {
 fn front_channel(realm: &Realm) -> Option<Check> {
     let warning = front_channel::warning_of_realm(&realm.settings)?;
     let (what, remedy) = warning.rsplit_once(". ").unwrap_or((warning, ""));
+    let what = format!("{} {what}", front_channel::REALM_FIELD);
     Some(Check::odd(&format!("tokens of {}", realm.name), what, remedy))
+}
+
+/// Whether sector documents bear out what operators declared (OpenID Connect Core 8.1): applications that know
+/// their people together are to be of one owner.
+async fn sectors(app: &App, realm: &Realm) -> Vec<Check> {
+    let mut checks = Vec::new();
+    let mut after = None;
+    loop {
+        let page = match repo::client::list(&app.store.read(), realm.id, after, CLIENTS).await {
+            Ok(page) => page,
+            Err(error) => {
+                checks.push(Check::bad(&format!("clients of {}", realm.name), error.to_string(), "doorward migrate"));
+                return checks;
+            }
+        };
+        let Some(last) = page.last() else { return checks };
+        after = Some(last.key);
+        for client in &page {
+            let Some(uri) = &client.metadata.sector_identifier_uri else { continue };
+            let name = format!("sector of {} in {}", client.client_id, realm.name);
+            checks.push(match sector::check(&app.outbound, &client.metadata, client.origin.into()).await {
+                Ok(()) => Check::well(&name, format!("{uri} lists its redirect URIs")),
+                Err(error) => Check::odd(
+                    &name,
+                    format!("{uri} {}", error.detail()),
+                    "serve there a JSON array (application/json) of every redirect URI, or correct sector_identifier_uri",
+                ),
+            });
+        }
+    }
 }
 
 async fn administrator(app: &App) -> Check {

@@ -37,6 +37,12 @@ pub struct NewUser {
 
 /// Makes an account with its names.
 pub async fn insert(tx: &mut Tx, scribe: &Scribe<'_>, new: NewUser) -> Result<User, store::Error> {
+    // A random one is nobody's; one that was given may be a client's, whose own tokens have it for their `sub`.
+    if let Some(sub) = &new.sub
+        && repo::client::find_by_client_id(&*tx, scribe.realm, sub).await?.is_some()
+    {
+        return Err(store::Error::Conflict("client"));
+    }
     let user = User {
         realm: scribe.realm,
         id: UserId::from_uuid(scribe.id("user")),

@@ -27,18 +27,20 @@ pub async fn check(app: &App, ctx: &Ctx, params: &Params) -> Result<(Outcome, Op
         _ => None,
     };
     let resources = models.resources(ctx.realm.id).await?;
+    let scopes = models.scopes(ctx.realm.id).await?;
     let id_token_hint = match params.one("id_token_hint") {
         Ok(Some(token)) => match hint::read(app, ctx, token).await? {
             Some(claims)
                 if client.as_ref().is_some_and(|client| Some(client.client_id.as_str()) == claims.client_id()) =>
             {
-                HintFact::Subject { sub: claims.sub }
+                HintFact::Subject { sub: claims.sub, sid: claims.sid }
             }
             _ => HintFact::Invalid,
         },
         _ => HintFact::Absent,
     };
-    let facts = Facts { realm: &ctx.realm, client: client.as_deref(), resources: &resources, id_token_hint };
+    let facts =
+        Facts { realm: &ctx.realm, client: client.as_deref(), resources: &resources, scopes: &scopes, id_token_hint };
     let outcome = table::check(params, &facts);
     if let (Outcome::Request(request), Some(client)) = (&outcome, &client) {
         repeats::notice(app, ctx, client, request).await?;

@@ -12,7 +12,7 @@ use crate::domain::realm_file::{
     self, Change, Fault, Options, Plan, StoredRealm, WantedRealm, check_reachable, check_set,
 };
 use crate::service::admin::{Scribe, client, key};
-use crate::service::{App, Error, replay};
+use crate::service::{App, Error, replay, subject};
 use crate::store::{self, Source, Tx, repo};
 
 /// A plan with the facts it was made from.
@@ -87,7 +87,10 @@ async fn plan_all(app: &App, source: &impl Source, input: &Input) -> Result<Vec<
     let mut planned = Vec::with_capacity(input.realms.len());
     let mut faults = Vec::new();
     for declared in &input.realms {
-        let stored = load::for_plan(source, declared, input.prune).await?;
+        let mut stored = load::for_plan(source, declared, input.prune).await?;
+        if let Some(realm) = &stored.realm {
+            stored.pairwise_key = subject::stored_key(app, realm)?;
+        }
         let realm = stored.realm.clone();
         let holds = |stored: &crate::domain::model::client::Client, secret: &_| {
             realm.as_ref().is_some_and(|realm| {
@@ -112,7 +115,7 @@ async fn write(app: &App, tx: &mut Tx, planned: &Planned, prepared: &mut Prepare
         Change::PutRealm(wanted) => Some(&**wanted),
         _ => None,
     });
-    let realm = put_realm(tx, planned.stored.realm.as_ref(), wanted, prepared).await?;
+    let realm = put_realm(app, tx, planned.stored.realm.as_ref(), wanted, prepared).await?;
     let scribe = Scribe::operator(app, realm.id, now);
     repo::audit::append(tx, &scribe.audit(AuditKind::RealmApplied)).await?;
     if let Some(settings) = settings(planned) {
@@ -126,6 +129,7 @@ async fn write(app: &App, tx: &mut Tx, planned: &Planned, prepared: &mut Prepare
     for act in &planned.plan.acts {
         match &act.change {
             Change::PutResource(wanted) => writer.put_resource(tx, wanted).await?,
+            Change::PutScope(wanted) => writer.put_scope(tx, wanted).await?,
             // Written before: everything else hangs on the realm, and roles may belong to clients.
             Change::PutRealm(_) | Change::PutClient(_) => {}
             Change::PutRole(wanted) => writer.put_role(tx, wanted).await?,
@@ -139,12 +143,14 @@ async fn write(app: &App, tx: &mut Tx, planned: &Planned, prepared: &mut Prepare
             Change::DeleteRole(id) => repo::role::delete(tx, realm.id, *id).await?,
             Change::DeleteClient(key) => writer.delete_client(tx, *key).await?,
             Change::DeleteResource(id) => repo::resource::delete(tx, realm.id, *id).await?,
+            Change::DeleteScope(id) => repo::scope::delete(tx, realm.id, *id).await?,
         }
     }
     Ok(())
 }
 
 async fn put_realm(
+    app: &App,
     tx: &mut Tx,
     stored: Option<&Realm>,
     wanted: Option<&WantedRealm>,
@@ -162,12 +168,20 @@ async fn put_realm(
         enabled: wanted.enabled,
         issuer: wanted.issuer.clone(),
         restore_epoch: stored.map_or(0, |realm| realm.restore_epoch),
+        pairwise_key: stored.and_then(|realm| realm.pairwise_key.clone()),
         settings: wanted.settings.clone(),
     };
     if stored.is_some() {
         repo::realm::update(tx, &realm).await?;
     } else {
         repo::realm::insert(tx, &realm).await?;
+    }
+    if let Some(key) = &wanted.pairwise_key {
+        let sealed = subject::seal_key(app, id, key);
+        if repo::realm::keep_pairwise_key(tx, id, &sealed).await? != Some(sealed) {
+            // Somebody signed in at a pairwise client while this was planned.
+            return Err(store::Error::Conflict("pairwise_key_encrypted"));
+        }
     }
     Ok(realm)
 }

@@ -24,11 +24,11 @@ const PASSES: u32 = 3;
 /// What an encrypted secret belongs to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'a> {
-    /// `password` or `client_secret`.
+    /// `password`, `client_secret` or `pairwise_key`.
     pub(super) kind: &'static str,
     /// The realm's name.
     pub(super) realm: &'a str,
-    /// User name or `client_id`.
+    /// User name or `client_id`; empty for what the realm has once.
     pub(super) name: &'a str,
 }
 

@@ -10,11 +10,12 @@ use super::{Failure, load, local};
 use crate::domain::model::audit::AuditKind;
 use crate::domain::model::client::{Client, ClientSecret};
 use crate::domain::model::realm::Realm;
+use crate::domain::protocol::subject::PairwiseKey;
 use crate::domain::realm_file::{self, ExportedSecrets, StoredUser};
 use crate::entropy;
 use crate::service::admin::Scribe;
 use crate::service::admin::client::open_secret;
-use crate::service::{App, Error};
+use crate::service::{App, Error, subject};
 use crate::store::repo;
 
 /// Whether secrets are written.
@@ -59,6 +60,10 @@ impl ExportedSecrets for Encrypts<'_> {
         let bytes = Zeroizing::new([mark.as_slice(), secret.hash.0.as_slice(), &whole].concat());
         self.encrypt(place, &bytes)
     }
+
+    fn pairwise_key(&self, key: &PairwiseKey) -> String {
+        self.encrypt(Place { kind: "pairwise_key", realm: &self.realm.name, name: "" }, key.expose())
+    }
 }
 
 /// Writes a realm.
@@ -66,7 +71,8 @@ impl ExportedSecrets for Encrypts<'_> {
 /// # Errors
 /// When the store cannot be read, or an audit event not be written.
 pub async fn export(app: &App, realm: &Realm, secrets: Secrets) -> Result<String, Failure> {
-    let stored = load::whole(&app.store.read(), realm.clone()).await?;
+    let mut stored = load::whole(&app.store.read(), realm.clone()).await?;
+    stored.pairwise_key = subject::stored_key(app, realm)?;
     let Secrets::Encrypted(passphrase) = secrets else { return Ok(realm_file::export(&stored, None)) };
     let text = {
         let encrypts = Encrypts {

@@ -30,11 +30,14 @@ async fn frame(source: &impl Source, realm: Realm) -> Result<StoredRealm, Error>
     }
     Ok(StoredRealm {
         realm: Some(realm),
+        // Sealed: opened by who plans or exports.
+        pairwise_key: None,
         roles: repo::role::list(source, id).await?,
         groups: repo::group::list(source, id).await?,
         users: Vec::new(),
         clients,
         resources: repo::resource::list(source, id).await?,
+        scopes: repo::scope::list(source, id).await?,
     })
 }
 
@@ -70,13 +73,21 @@ pub(super) async fn for_plan(
     };
     let id = realm.id;
     let mut stored = frame(source, realm).await?;
+    let mut seen = HashSet::new();
+    let powers = repo::power::list(source, id).await?;
+    // Who has a new client's id for a sub: the plan tells of the clash by name.
+    for client in declared.clients.iter().flatten() {
+        let is_new = stored.clients.iter().all(|before| before.client_id != client.client_id);
+        if is_new && let Some(found) = repo::user::find_by_sub(source, id, &client.client_id).await? {
+            load(source, &mut stored, (id, found.id), &powers, &mut seen).await?;
+        }
+    }
     let Some(users) = &declared.users else { return Ok(stored) };
     if prune {
+        stored.users.clear();
         all_users(source, &mut stored).await?;
         return Ok(stored);
     }
-    let powers = repo::power::list(source, id).await?;
-    let mut seen = HashSet::new();
     for user in users {
         // Also whoever holds the declared address or sub: the plan tells of the clash by name.
         let email = user.claims.get("email").and_then(|email| email.as_str());

@@ -7,9 +7,12 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use zeroize::Zeroizing;
+
 use super::crypt::{Passphrase, Place};
 use crate::domain::model::ids::RealmId;
 use crate::domain::model::secret::{Secret, SecretHash};
+use crate::domain::protocol::subject::{self, PairwiseKey};
 use crate::domain::realm_file::{DeclaredClientSecret, SecretRef, SecretSource};
 use crate::seal::{Purpose, Sealer};
 use crate::service::admin::realm;
@@ -101,6 +104,13 @@ impl SecretSource for LocalSecrets {
                  write client_secret, or leave it out and run doorward client rotate-secret"
                 .to_owned())
         }
+    }
+
+    fn open_pairwise_key(&mut self, realm: &str, text: &str) -> Result<PairwiseKey, String> {
+        let bytes = Zeroizing::new(self.open(Place { kind: "pairwise_key", realm, name: "" }, text)?);
+        let bytes: [u8; subject::KEY_BYTES] =
+            bytes.as_slice().try_into().map_err(|_| "is not what an export writes".to_owned())?;
+        Ok(PairwiseKey::new(bytes))
     }
 }
 

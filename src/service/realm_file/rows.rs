@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 
 use crate::domain::model::audit::AuditKind;
-use crate::domain::model::client::{AuthMethod, Client};
+use crate::domain::model::client::{AuthMethod, Client, ClientOrigin};
 use crate::domain::model::group::Group;
-use crate::domain::model::ids::{ClientKey, GroupId, ResourceId, RoleId};
+use crate::domain::model::ids::{ClientKey, GroupId, ResourceId, RoleId, ScopeId};
 use crate::domain::model::realm::Realm;
 use crate::domain::model::resource::Resource;
 use crate::domain::model::role::Role;
+use crate::domain::model::scope::Scope;
 use crate::domain::realm_file::{
-    Act, Change, RoleRef, SecretChange, StoredRealm, WantedClient, WantedGroup, WantedResource, WantedRole,
+    Act, Change, RoleRef, SecretChange, StoredRealm, WantedClient, WantedGroup, WantedResource, WantedRole, WantedScope,
 };
 use crate::service::App;
 use crate::service::admin::Scribe;
@@ -128,6 +129,16 @@ impl<'a> Writer<'a> {
         }
     }
 
+    pub(super) async fn put_scope(&self, tx: &mut Tx, wanted: &WantedScope) -> Result<(), Error> {
+        let scope = Scope {
+            realm: self.realm.id,
+            id: wanted.id.unwrap_or_else(|| ScopeId::from_uuid(self.scribe.id("scope"))),
+            name: wanted.name.clone(),
+            terms: wanted.terms.clone(),
+        };
+        if wanted.id.is_some() { repo::scope::update(tx, &scope).await } else { repo::scope::insert(tx, &scope).await }
+    }
+
     async fn put_client(&mut self, tx: &mut Tx, wanted: &WantedClient) -> Result<(), Error> {
         let before = self.stored.clients.iter().find(|client| Some(client.key) == wanted.key);
         let row = Client {
@@ -136,11 +147,16 @@ impl<'a> Writer<'a> {
             client_id: wanted.client_id.clone(),
             enabled: wanted.enabled,
             created_at: before.map_or(self.scribe.now, |client| client.created_at),
+            origin: ClientOrigin::Operator,
             metadata: wanted.metadata.clone(),
             secrets: before.map(|client| client.secrets.clone()).unwrap_or_default(),
         };
         let kind = if before.is_some() {
             repo::client::update(tx, &row, self.scribe.now).await?;
+            if before.is_some_and(Client::is_self_registered) {
+                // What did not lead anywhere for a stranger may do so for the operator.
+                repo::logo::delete(tx, row.realm, row.key).await?;
+            }
             AuditKind::ClientUpdated
         } else {
             repo::client::insert(tx, &row).await?;

@@ -1,6 +1,7 @@
 //! The engine: looks at request, session, consent, and says what comes next. Only it decides where a
 //! sign-in goes; a page does its step and comes back here.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::flow::{Flow, Fresh};
@@ -11,6 +12,7 @@ use crate::domain::protocol::may_receive::{PersonFacts, SessionFacts, Subject, S
 use crate::domain::protocol::refusal::Refusal;
 use crate::domain::signin::next_step::{SessionFact, Step, StepFacts, next_step};
 use crate::service::session::bind::SignedIn;
+use crate::service::subject::seen_by;
 use crate::service::{App, Error};
 use crate::store::repo;
 
@@ -36,9 +38,13 @@ pub async fn decide(app: &App, ctx: &Ctx, standing: &Standing<'_>) -> Result<Ste
         None => None,
     };
     let flow = standing.flow;
+    let sub = match standing.signed_in {
+        Some(signed_in) => seen_by(app, &ctx.realm, standing.client, &signed_in.user.user.sub).await?,
+        None => Cow::Borrowed(""),
+    };
     let session = standing.signed_in.map(|signed_in| SessionFact {
         user: signed_in.session.user,
-        sub: &signed_in.user.user.sub,
+        sub: &sub,
         auth_time: signed_in.session.auth_time,
         acr: signed_in.session.acr,
         live: true,

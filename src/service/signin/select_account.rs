@@ -8,7 +8,7 @@ use crate::domain::signin::select_account::{self, Choice, Held, Selection, is_na
 use crate::service::session::accounts::Accounts;
 use crate::service::session::bind::{self, SignedIn};
 use crate::service::signin::flow::Flow;
-use crate::service::{App, Error};
+use crate::service::{App, Error, subject};
 
 /// The browser as a request finds it.
 pub struct Here {
@@ -24,13 +24,12 @@ pub struct Here {
 ///
 /// # Errors
 /// When facts cannot be read.
-#[expect(clippy::unused_async, reason = "how a client knows a person may have to be looked up")]
 pub async fn here(app: &App, ctx: &Ctx, client: &Client, flow: &Flow, accounts: Accounts) -> Result<Here, Error> {
     let mut held = Vec::with_capacity(accounts.iter().count());
     for account in accounts.iter() {
         held.push(Held {
             session: account.session.id,
-            is_hinted: is_hinted(client, &flow.request, account),
+            is_hinted: is_hinted(app, ctx, client, (&flow.request, account)).await?,
             is_named: flow.request.login_hint.as_deref().is_some_and(|hint| is_name_of(hint, &account.user.user)),
         });
     }
@@ -46,9 +45,15 @@ pub async fn here(app: &App, ctx: &Ctx, client: &Client, flow: &Flow, accounts: 
     Ok(Here { accounts, account, choose: selection == Selection::Ask })
 }
 
-/// Whether the ID token hint names the account's person.
-fn is_hinted(_client: &Client, request: &AuthorizeRequest, account: &SignedIn) -> bool {
-    request.hint_sub.as_deref() == Some(account.user.user.sub.as_str())
+/// Whether the ID token hint names the account's person, as this client knows her.
+async fn is_hinted(
+    app: &App,
+    ctx: &Ctx,
+    client: &Client,
+    (request, account): (&AuthorizeRequest, &SignedIn),
+) -> Result<bool, Error> {
+    let Some(hint) = request.hint_sub.as_deref() else { return Ok(false) };
+    Ok(subject::seen_by(app, &ctx.realm, client, &account.user.user.sub).await? == hint)
 }
 
 /// The request goes on with this account: nothing that was done for another counts for it.

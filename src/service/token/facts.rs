@@ -9,6 +9,7 @@ use crate::domain::model::ids::{SessionId, UserId};
 use crate::domain::model::session::Session;
 use crate::domain::protocol::may_receive::{PersonFacts, SessionFacts, Subject, SubjectFacts, may_receive};
 use crate::domain::protocol::refusal::Refusal;
+use crate::domain::protocol::scope::ROLES;
 use crate::service::{App, Error};
 use crate::store::readmodel::UserFacts;
 use crate::store::repo;
@@ -60,6 +61,23 @@ impl Person {
         };
         may_receive(&SubjectFacts { realm: &ctx.realm, client, subject: Subject::Person(person), now: ctx.now })
     }
+}
+
+/// The roles of a client's own service account, where it is they that are told: nobody stands behind the token,
+/// and `scope` asks for them.
+///
+/// # Errors
+/// When they cannot be read.
+pub async fn service_roles(
+    app: &App,
+    client: &Client,
+    person: Option<&UserFacts>,
+    scope: &[String],
+) -> Result<Option<Arc<Vec<String>>>, Error> {
+    if person.is_some() || !scope.iter().any(|own| own == ROLES) {
+        return Ok(None);
+    }
+    Ok(Some(app.store.models().service_roles(client).await?))
 }
 
 /// The right that is asked about.

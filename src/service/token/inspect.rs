@@ -16,6 +16,7 @@ use crate::domain::protocol::token::scope::OFFLINE_ACCESS;
 use crate::domain::protocol::token_text::{self, Shape};
 use crate::keys;
 use crate::seal::Purpose;
+use crate::service::subject::{self, Traces};
 use crate::service::{App, Error};
 use crate::store::readmodel::UserFacts;
 use crate::store::repo;
@@ -53,7 +54,12 @@ pub async fn live(app: &App, ctx: &Ctx, text: &str) -> Result<Live, Error> {
     if !token.is_of(client.key) {
         return Err(invalid("client_gone").into());
     }
-    let person = if token.has_person() { person(app, ctx, &token).await? } else { None };
+    let person = if token.has_person() {
+        let traces = Traces { user: token.user, session: token.sid, grant: token.gid };
+        subject::person(app, ctx, &client, &token.sub, traces).await?
+    } else {
+        None
+    };
     let session = match token.sid {
         Some(sid) if token.has_person() => facts::session(app, ctx, sid).await?,
         _ => None,
@@ -115,25 +121,6 @@ pub async fn read(app: &App, ctx: &Ctx, text: &str) -> Result<Option<AccessToken
         }
         Shape::Refresh(_) | Shape::Other => Ok(None),
     }
-}
-
-/// The person of a token: by the key inside an opaque one, by the session of a JWT, at last by `sub`.
-async fn person(app: &App, ctx: &Ctx, token: &AccessToken) -> Result<Option<Arc<UserFacts>>, Error> {
-    let models = app.store.models();
-    let user = match (token.user, token.sid) {
-        (Some(user), _) => Some(user),
-        (None, Some(sid)) => models.session(ctx.realm.id, sid).await?.map(|session| session.user),
-        (None, None) => None,
-    };
-    let user = match user {
-        Some(user) => Some(user),
-        None => repo::user::find_by_sub(&app.store.read(), ctx.realm.id, &token.sub).await?.map(|user| user.id),
-    };
-    let facts = match user {
-        Some(user) => models.user(ctx.realm.id, user).await?,
-        None => None,
-    };
-    Ok(facts.filter(|facts| facts.user.sub == token.sub))
 }
 
 const fn invalid(reason: &'static str) -> Refusal {

@@ -1,10 +1,13 @@
 //! The only place tokens are made. What they may say was decided before.
 
+use std::borrow::Cow;
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Map, Value};
 
 use super::answer::TokenAnswer;
+use super::facts;
 use crate::context::Ctx;
 use crate::domain::model::client::{AccessTokenFormat, Client, GrantType};
 use crate::domain::model::ids::{GrantId, RealmId, SessionId, TokenId};
@@ -19,10 +22,11 @@ use crate::domain::protocol::claims::{ClaimFacts, UserinfoClaims};
 use crate::domain::protocol::id_token::{self, IdTokenClaims, IdTokenFacts};
 use crate::domain::protocol::jwt::JwsHeader;
 use crate::domain::protocol::opaque_token::{self, OpaquePayload};
-use crate::domain::protocol::token::{Entitlement, implicit};
+use crate::domain::protocol::scope::{GROUPS, ROLES};
+use crate::domain::protocol::token::{Entitlement, Subject, implicit};
 use crate::observe::metrics::metrics;
 use crate::seal::Purpose;
-use crate::service::{App, Error};
+use crate::service::{App, Error, subject};
 use crate::store::readmodel::UserFacts;
 
 /// Tokens of one answer.
@@ -68,10 +72,11 @@ pub struct Order<'a> {
 /// When there is no key to sign with, or it cannot sign.
 pub async fn tokens(app: &App, ctx: &Ctx, order: &Order<'_>) -> Result<Minted, Error> {
     let Order { client, entitlement, grant_type, .. } = *order;
-    let access_token = access_token(app, ctx, order).await?;
+    let sub = sub(app, ctx, order).await?;
+    let access_token = access_token(app, ctx, order, &sub).await?;
     let id_token = if entitlement.issue_id_token {
         let beside = Beside { access_token: Some(&access_token), ..Beside::default() };
-        Some(id_token(app, ctx, order, &beside).await?)
+        Some(id_token(app, ctx, order, (&sub, beside)).await?)
     } else {
         None
     };
@@ -96,14 +101,21 @@ pub async fn front_channel(
     (asked, code): (&AuthorizeRequest, Option<String>),
 ) -> Result<Given, Error> {
     let Order { client, entitlement, grant_type, person, .. } = *order;
-    let access_token = if asked.response_type.has_token() { Some(access_token(app, ctx, order).await?) } else { None };
+    let sub = sub(app, ctx, order).await?;
+    let access_token =
+        if asked.response_type.has_token() { Some(access_token(app, ctx, order, &sub).await?) } else { None };
     let claims = person.filter(|_| implicit::has_scope_claims(asked.response_type)).map(|person| {
-        let facts = ClaimFacts { user: &person.user, roles: &person.effective.roles, groups: &person.effective.groups };
+        let facts = ClaimFacts {
+            sub: &sub,
+            user: &person.user,
+            roles: &person.effective.roles,
+            groups: &person.effective.groups,
+        };
         UserinfoClaims::new(&facts, &entitlement.scope).beside_sub()
     });
     let id_token = if entitlement.issue_id_token {
         let beside = Beside { access_token: access_token.as_deref(), code: code.as_deref(), person: claims.as_ref() };
-        Some(id_token(app, ctx, order, &beside).await?)
+        Some(id_token(app, ctx, order, (&sub, beside)).await?)
     } else {
         None
     };
@@ -117,20 +129,25 @@ pub async fn front_channel(
     Ok(Given { code, access_token, id_token })
 }
 
-async fn access_token(app: &App, ctx: &Ctx, order: &Order<'_>) -> Result<String, Error> {
+async fn access_token(app: &App, ctx: &Ctx, order: &Order<'_>, sub: &str) -> Result<String, Error> {
     let Order { client, entitlement, grant, person, .. } = *order;
     let settings = &ctx.realm.settings;
+    let service_roles = facts::service_roles(app, client, person, &entitlement.scope).await?;
     let has = |scope: &str| entitlement.scope.iter().any(|own| own == scope);
     let facts = AccessTokenFacts {
         issuer: &ctx.site.issuer,
         entitlement,
+        sub,
         jti: TokenId::from_uuid(app.entropy.uuid("jti", ctx.now)),
         grant,
         client: client.key,
         now: ctx.now,
         lifetime: settings.tokens.access.get(),
-        roles: person.filter(|_| has("roles")).map(|person| person.effective.roles.as_slice()),
-        groups: person.filter(|_| has("groups")).map(|person| person.effective.groups.as_slice()),
+        roles: match person {
+            Some(person) => has(ROLES).then_some(person.effective.roles.as_slice()),
+            None => service_roles.as_deref().map(Vec::as_slice),
+        },
+        groups: person.filter(|_| has(GROUPS)).map(|person| person.effective.groups.as_slice()),
     };
     Ok(match client.metadata.access_token_format {
         AccessTokenFormat::Jwt => {
@@ -154,11 +171,12 @@ struct Beside<'a> {
     person: Option<&'a Map<String, Value>>,
 }
 
-async fn id_token(app: &App, ctx: &Ctx, order: &Order<'_>, beside: &Beside<'_>) -> Result<String, Error> {
+async fn id_token(app: &App, ctx: &Ctx, order: &Order<'_>, (sub, beside): (&str, Beside<'_>)) -> Result<String, Error> {
     let alg = id_token_alg(&ctx.realm, order.client);
     let facts = IdTokenFacts {
         issuer: &ctx.site.issuer,
         entitlement: order.entitlement,
+        sub,
         access_token: beside.access_token,
         code: beside.code,
         person: beside.person,
@@ -168,6 +186,17 @@ async fn id_token(app: &App, ctx: &Ctx, order: &Order<'_>, beside: &Beside<'_>) 
     };
     let payload = &IdTokenClaims::new(&facts).to_bytes();
     signed(app, ctx.realm.id, Unsigned { alg, typ: id_token::TYP, payload }, ctx.now).await
+}
+
+/// Of whom the tokens speak, as their client knows her.
+async fn sub<'a>(app: &App, ctx: &Ctx, order: &Order<'a>) -> Result<Cow<'a, str>, Error> {
+    match (&order.entitlement.subject, order.person) {
+        (Subject::Client, _) => Ok(Cow::Borrowed(&order.entitlement.client_id)),
+        (Subject::Person { .. }, Some(person)) => {
+            subject::seen_by(app, &ctx.realm, order.client, &person.user.sub).await
+        }
+        (Subject::Person { .. }, None) => Err(Error::Internal("tokens about nobody".to_owned())),
+    }
 }
 
 /// A logout token to be made.

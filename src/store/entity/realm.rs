@@ -12,6 +12,7 @@ pub struct Model {
     pub enabled: bool,
     pub issuer: Option<String>,
     pub restore_epoch: i64,
+    pub pairwise_key: Option<Vec<u8>>,
     pub settings: String,
 }
 

@@ -27,6 +27,8 @@ mod origins;
 mod push;
 mod realm;
 mod resources;
+mod scopes;
+mod service_roles;
 mod session;
 mod user;
 
@@ -56,7 +58,9 @@ struct Inner {
     clients: client::Clients,
     origins: origins::Origins,
     resources: resources::Resources,
+    scopes: scopes::Scopes,
     keys: keys::Keys,
+    service_roles: service_roles::ServiceRoles,
     sessions: session::Sessions,
     users: user::Users,
     grants: grant::Grants,
@@ -84,7 +88,9 @@ impl ReadModels {
             clients: client::Clients::new(),
             origins: origins::new(),
             resources: resources::new(),
+            scopes: scopes::new(),
             keys: keys::new(),
+            service_roles: service_roles::new(),
             sessions: session::new(),
             users: user::new(),
             grants: grant::new(),
@@ -111,11 +117,13 @@ impl ReadModels {
             }
             ChangeKind::Client => {
                 inner.clients.by_key.drop_one(&(realm, ClientKey::from_uuid(change.id)));
+                inner.service_roles.drop_one(&(realm, ClientKey::from_uuid(change.id)));
                 inner.origins.drop_one(&realm);
                 // Client roles are named by the client's public name.
                 inner.users.drop_where(|key| key.0 == realm);
             }
             ChangeKind::Resource => inner.resources.drop_one(&realm),
+            ChangeKind::Scope => inner.scopes.drop_one(&realm),
             ChangeKind::Key => inner.keys.drop_one(&realm),
             ChangeKind::User => inner.users.drop_one(&(realm, UserId::from_uuid(change.id))),
             ChangeKind::Session => inner.sessions.drop_one(&(realm, SessionId::from_uuid(change.id))),
@@ -127,7 +135,10 @@ impl ReadModels {
             ChangeKind::TokenRevoked => {
                 inner.ended.tokens.add((realm, TokenId::from_uuid(change.id)), ended::kept_until(inner.clock.now()));
             }
-            ChangeKind::Roles => inner.users.drop_where(|key| key.0 == realm),
+            ChangeKind::Roles => {
+                inner.users.drop_where(|key| key.0 == realm);
+                inner.service_roles.drop_where(|key| key.0 == realm);
+            }
             ChangeKind::All => self.clear(),
         }
     }
@@ -139,7 +150,9 @@ impl ReadModels {
         inner.clients.clear();
         inner.origins.clear();
         inner.resources.clear();
+        inner.scopes.clear();
         inner.keys.clear();
+        inner.service_roles.clear();
         inner.sessions.clear();
         inner.users.clear();
         inner.grants.clear();

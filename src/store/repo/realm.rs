@@ -21,6 +21,7 @@ fn read(model: Model) -> Result<Realm, Error> {
         enabled: model.enabled,
         issuer: model.issuer,
         restore_epoch: model.restore_epoch,
+        pairwise_key: model.pairwise_key,
     })
 }
 
@@ -32,6 +33,7 @@ fn model(realm: &Realm) -> Result<Model, Error> {
         enabled: realm.enabled,
         issuer: realm.issuer.clone(),
         restore_epoch: realm.restore_epoch,
+        pairwise_key: realm.pairwise_key.clone(),
         settings: json(&realm.settings)?,
     })
 }
@@ -71,7 +73,22 @@ pub async fn insert(tx: &mut Tx, realm: &Realm) -> Result<(), Error> {
     Ok(())
 }
 
-/// Changes everything but the id.
+/// Keeps the sealed key of the realm's pairwise subs, unless it has one, and gives the one that counts.
+/// `None` = there is no such realm.
+pub async fn keep_pairwise_key(tx: &mut Tx, id: RealmId, sealed: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+    let kept = Entity::update_many()
+        .set(ActiveModel { pairwise_key: Set(Some(sealed.to_vec())), ..ActiveModel::default() })
+        .filter(Column::Id.eq(id.as_uuid()))
+        .filter(Column::PairwiseKey.is_null())
+        .exec(tx.connection())
+        .await?;
+    if kept.rows_affected > 0 {
+        tx.changed(id, ChangeKind::Realm, id.as_uuid());
+    }
+    Ok(find(&*tx, id).await?.and_then(|realm| realm.pairwise_key))
+}
+
+/// Changes everything but the id and the key of pairwise subs, which stays what it is.
 pub async fn update(tx: &mut Tx, realm: &Realm) -> Result<(), Error> {
     let new = model(realm)?;
     let row = ActiveModel {

@@ -2,15 +2,21 @@
 
 use std::time::Duration;
 
+use doorward::domain::model::audit::AuditKind;
 use doorward::domain::model::backchannel_logout::NoticeOutcome;
-use doorward::service::admin;
+use doorward::domain::model::session::{EndReason, Ended, Session};
+use doorward::domain::protocol::backchannel_logout::is_told;
+use doorward::service::admin::{self, Scribe};
 use doorward::service::overdue::Walk;
+use doorward::store::batch::EndSession;
+use doorward::store::repo;
 use doorward::tasks;
 
 use super::{db_notices, db_states, send, sign_in, sign_out};
 use crate::kit::flow::{ASKER, NATIVE, OPAQUE, WEB, authorize, crowd, post_as, text, tokens};
 use crate::kit::op::{Op, PASSWORD};
 use crate::kit::receiver::Receiver;
+use crate::kit::rows::db_sessions;
 use crate::kit::token::{db_delete_client, db_delete_user, db_disable, db_realm, db_set_password, db_user};
 
 async fn start() -> (Op, Receiver) {
@@ -52,6 +58,43 @@ async fn whoever_ends_a_session_the_client_is_told_once() {
         // Nothing that could name her stays behind.
         assert!(db_notices(&op).await.iter().all(|notice| notice.sub.is_none()), "{way}");
     }
+}
+
+async fn live(op: &Op) -> Session {
+    db_sessions(op, "alice").await.into_iter().find(|session| session.ended.is_none()).expect("a session")
+}
+
+/// Whatever ends sessions one day, and with whichever of the two ways of writing it down.
+#[tokio::test]
+async fn of_each_reason_that_a_session_can_end_for_clients_are_told_or_not_as_the_rule_says() {
+    let (op, _receiver) = start().await;
+    let mut expected = 0;
+    for reason in EndReason::ALL {
+        sign_in(&op, &mut op.browser(), WEB).await;
+        let session = live(&op).await;
+        let mut tx = op.app.store.begin().await.expect("a transaction");
+        let ended = Ended { at: op.app.clock.now(), reason };
+        assert!(repo::session::end(&mut tx, session.realm, session.id, ended).await.expect("ended"), "{reason:?}");
+        tx.commit().await.expect("committed");
+        expected += usize::from(is_told(reason));
+        assert_eq!(db_notices(&op).await.len(), expected, "{reason:?}");
+    }
+    let told: Vec<_> = EndReason::ALL.into_iter().filter(|reason| is_told(*reason)).collect();
+    for reason in &told {
+        sign_in(&op, &mut op.browser(), WEB).await;
+        let session = live(&op).await;
+        let operation = EndSession {
+            realm: session.realm,
+            session: session.id,
+            ended: Ended { at: op.app.clock.now(), reason: *reason },
+            audit: Scribe::operator(&op.app, session.realm, op.app.clock.now()).audit(AuditKind::SessionEnded),
+            outbox: None,
+        };
+        assert!(op.app.store.batch().end_session(operation).await.expect("ended"), "{reason:?}");
+        expected += 1;
+        assert_eq!(db_notices(&op).await.len(), expected, "{reason:?}");
+    }
+    assert_eq!(send(&op).await, expected);
 }
 
 #[tokio::test]

@@ -1,16 +1,16 @@
 //! Logout endpoints that are slow, endless, elsewhere or inside: refused or limited, and nobody else waits.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex};
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use doorward::domain::model::backchannel_logout::NoticeOutcome;
 use doorward::outbound::Outbound;
-use doorward::outbound::names::{Found, Names};
 use doorward::tasks::backchannel_logout;
 
 use super::{db_states, send, sign_in, sign_out};
 use crate::kit::flow::{OPAQUE, WEB};
+use crate::kit::names::Turning;
 use crate::kit::op::Op;
 use crate::kit::receiver::{Receiver, Reply};
 use crate::kit::tls_host::{Behaviour, TlsHost};
@@ -84,18 +84,6 @@ async fn addresses_inside_are_not_called() {
     assert_eq!(receiver.count(), 0);
 }
 
-/// A name that leads elsewhere each time it is looked up; the last answer stays.
-struct Turning(Mutex<Vec<Vec<IpAddr>>>);
-
-impl Names for Turning {
-    fn look_up<'a>(&'a self, host: &'a str, port: u16) -> Found<'a> {
-        assert_eq!(host, "localhost");
-        let mut answers = self.0.lock().expect("answers");
-        let now = if answers.len() > 1 { answers.remove(0) } else { answers[0].clone() };
-        Box::pin(async move { Ok(now.into_iter().map(|address| SocketAddr::new(address, port)).collect()) })
-    }
-}
-
 #[tokio::test]
 async fn a_name_that_leads_inside_the_next_time_is_not_followed_there() {
     let host = TlsHost::start(&[("/in", Behaviour::Recovers), ("/once", Behaviour::sends("text/html", b""))]).await;
@@ -103,7 +91,7 @@ async fn a_name_that_leads_inside_the_next_time_is_not_followed_there() {
     let op = Receiver::op().env("DOORWARD_OUTBOUND__CA_FILE", authority.to_str().expect("a path")).start().await;
     let (allowed, inside): (IpAddr, IpAddr) = (Ipv4Addr::LOCALHOST.into(), [127, 0, 0, 2].into());
     let tell = async |answers: Vec<Vec<IpAddr>>| {
-        let names = Arc::new(Turning(Mutex::new(answers)));
+        let names = Arc::new(Turning::new(answers));
         let outbound = Outbound::new(&op.app.config.outbound).expect("a client").with_names(names.clone());
         let mut app = (*op.app).clone();
         app.outbound = Arc::new(outbound);
@@ -112,8 +100,7 @@ async fn a_name_that_leads_inside_the_next_time_is_not_followed_there() {
             backchannel_logout::run_once(&Arc::new(app), op.app.clock.now()).await.expect("the store answers"),
             1
         );
-        let left = names.0.lock().expect("answers").len();
-        left
+        names.left()
     };
     op.apply(&at("web", &host.url("localhost", "/in"))).await;
     let mut browser = op.browser();

@@ -20,7 +20,7 @@ use crate::kit::op::Op;
 use crate::kit::token::db_realm;
 
 /// One turn of the task; how many attempts it made.
-async fn send(op: &Op) -> usize {
+pub async fn send(op: &Op) -> usize {
     op.app.store.batch().flush().await.expect("flushed");
     backchannel_logout::run_once(&op.app, op.app.clock.now()).await.expect("the store answers")
 }

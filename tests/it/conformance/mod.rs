@@ -8,6 +8,8 @@ mod claims;
 mod dynamic;
 mod front_channel;
 mod refused;
+mod registration;
+mod sector;
 mod server;
 mod session;
 

@@ -3,4 +3,5 @@
 mod apache;
 mod harness;
 mod looks;
+mod peers;
 mod signing_out;

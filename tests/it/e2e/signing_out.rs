@@ -14,10 +14,11 @@ use serde_json::{Value, json};
 
 use super::looks::look;
 use crate::kit::flow::{Client, authorize, decode, text};
-use crate::kit::op::{PASSWORD, SECRET};
+use crate::kit::op::{PASSWORD, REALM, SECRET};
 use crate::kit::process::{Doorward, pause};
+use crate::kit::tls_host::{Behaviour, TlsHost};
 use crate::kit::visitor::redeem;
-use crate::kit::webdriver::{self, Browser, Script};
+use crate::kit::webdriver::{self, Browser, Script, ThirdParties};
 
 /// An application on a port of its own: another origin, the same site.
 #[derive(Clone, Default)]
@@ -168,9 +169,8 @@ async fn without_scripts_the_page_waits_and_the_link_goes_on() {
 }
 
 /// Asks the frame from the page shown.
-async fn ask(browser: &Browser, server: &Doorward, message: &Value) -> Value {
-    let frame = format!("{}/session/check", server.issuer());
-    let (frame, origin) = (json!(frame), json!(server.issuer()));
+async fn ask(browser: &Browser, issuer: &str, message: &Value) -> Value {
+    let (frame, origin) = (json!(format!("{issuer}/session/check")), json!(issuer));
     browser
         .run(&format!(
             "return new Promise((done) => {{
@@ -194,26 +194,77 @@ async fn the_frame_says_unchanged_until_the_sign_in_changes_and_only_to_whom_it_
     }
     let (server, one, two) = start().await;
     let browser = Browser::start(Script::On).await;
+    let issuer = server.issuer();
     let (at, _) = sign_in(&browser, &server, one.client("one")).await;
     let message = json!(format!("one {}", parameter(&at, "session_state")));
-    assert_eq!(ask(&browser, &server, &message).await, "unchanged");
+    assert_eq!(ask(&browser, &issuer, &message).await, "unchanged");
     for wrong in [json!("one"), json!("one x.y"), json!(""), json!({ "a": 1 }), json!("one  0.0"), Value::Null] {
-        assert_eq!(ask(&browser, &server, &wrong).await, "error", "{wrong}");
+        assert_eq!(ask(&browser, &issuer, &wrong).await, "error", "{wrong}");
     }
     let other = json!(message.as_str().expect("a text").replacen("one", "two", 1));
-    assert_eq!(ask(&browser, &server, &other).await, "changed", "another client's");
+    assert_eq!(ask(&browser, &issuer, &other).await, "changed", "another client's");
     let (there, _) = sign_in(&browser, &server, two.client("two")).await;
-    assert_eq!(ask(&browser, &server, &message).await, "changed", "from another origin");
+    assert_eq!(ask(&browser, &issuer, &message).await, "changed", "from another origin");
     let theirs = json!(format!("two {}", parameter(&there, "session_state")));
-    assert_eq!(ask(&browser, &server, &theirs).await, "unchanged");
+    assert_eq!(ask(&browser, &issuer, &theirs).await, "unchanged");
     browser.open(at.as_str()).await;
-    assert_eq!(ask(&browser, &server, &message).await, "unchanged", "the other sign-in changed nothing");
+    assert_eq!(ask(&browser, &issuer, &message).await, "unchanged", "the other sign-in changed nothing");
 
     browser.open(&format!("{}/logout", server.issuer())).await;
     browser.click("#logout-yes").await;
     browser.wait_for("#told").await;
     browser.open(at.as_str()).await;
-    assert_eq!(ask(&browser, &server, &message).await, "changed");
+    assert_eq!(ask(&browser, &issuer, &message).await, "changed");
     sign_in(&browser, &server, one.client("one")).await;
-    assert_eq!(ask(&browser, &server, &message).await, "changed", "a new sign-in is another");
+    assert_eq!(ask(&browser, &issuer, &message).await, "changed", "a new sign-in is another");
+}
+
+/// A provider under TLS and the page of an application on another site.
+async fn on_two_sites() -> (Doorward, String, TlsHost) {
+    let host = TlsHost::start(&[("/", Behaviour::sends("text/html", b"<!doctype html><title>App</title>"))]).await;
+    let mut server = Doorward::prepare().await;
+    let key = rcgen::KeyPair::generate().expect("a key");
+    let names = rcgen::CertificateParams::new(["localhost".to_owned()]).expect("a name");
+    let (certificate, private) = (server.folder().join("tls.pem"), server.folder().join("tls.key"));
+    std::fs::write(&certificate, names.self_signed(&key).expect("signed").pem()).expect("written");
+    std::fs::write(&private, key.serialize_pem()).expect("written");
+    let issuer = format!("https://localhost:{}", server.port());
+    server.set("DOORWARD_PUBLIC_URL", &issuer);
+    server.set("DOORWARD_TLS__CERTIFICATE", &certificate.display().to_string());
+    server.set("DOORWARD_TLS__KEY", &private.display().to_string());
+    server.apply(REALM);
+    let there = Application { origin: host.url("127.0.0.1", ""), ..Application::default() };
+    let settings = "settings: { logout: { session_management: true } }";
+    server.apply(&format!("realm: main\n{settings}\nclients:\n{}", there.entry("one")));
+    server.start().await;
+    (server, issuer, host)
+}
+
+#[tokio::test]
+async fn on_another_site_the_frame_knows_it_only_where_the_browser_gives_frames_their_cookies() {
+    if !webdriver::is_there() {
+        return;
+    }
+    let (_server, issuer, host) = on_two_sites().await;
+    let page = host.url("127.0.0.1", "/");
+    let client = Client { id: "one", secret: Some(SECRET), in_body: false, redirect_uri: format!("{page}cb").leak() };
+    for (cookies, before, after) in
+        [(ThirdParties::Allowed, "unchanged", "changed"), (ThirdParties::Blocked, "error", "error")]
+    {
+        let browser = Browser::start_with(Script::On, cookies).await;
+        browser.open(&format!("{issuer}{}", authorize(client, "openid", &[]))).await;
+        browser.fill("#username", "alice").await;
+        browser.fill("#password", PASSWORD).await;
+        browser.click("#login-submit").await;
+        browser.wait_for_url(client.redirect_uri).await;
+        let at = url::Url::parse(&browser.url().await).expect("an address");
+        let message = json!(format!("one {}", parameter(&at, "session_state")));
+        browser.open(&page).await;
+        assert_eq!(ask(&browser, &issuer, &message).await, before, "{cookies:?}");
+        browser.open(&format!("{issuer}/logout")).await;
+        browser.click("#logout-yes").await;
+        browser.wait_for(".outcome-ok").await;
+        browser.open(&page).await;
+        assert_eq!(ask(&browser, &issuer, &message).await, after, "{cookies:?}");
+    }
 }

@@ -75,6 +75,12 @@ impl Builder {
         self
     }
 
+    /// With chance of its own: another installation draws other keys.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
     /// A second node on another's database and clock.
     pub fn beside(mut self, other: &Op) -> Self {
         self.db = Some(other.db.clone());

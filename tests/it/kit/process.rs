@@ -335,7 +335,7 @@ impl Refused {
 }
 
 /// Runs a program to its end; one that does not end is killed and fails the test.
-fn finish(mut command: Command, input: &str) -> Output {
+pub(crate) fn finish(mut command: Command, input: &str) -> Output {
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

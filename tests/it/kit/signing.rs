@@ -48,6 +48,13 @@ impl Key {
         public
     }
 
+    /// The whole key with this name, for a peer that signs by itself.
+    pub fn private(&self, kid: &str) -> Value {
+        let mut whole = self.0.as_ref().clone();
+        whole.insert("kid".to_owned(), json!(kid));
+        Value::Object(whole)
+    }
+
     fn signer(&self, alg: &str) -> Box<dyn JwsSigner> {
         match alg {
             "RS256" => Box::new(RS256.signer_from_jwk(&self.0).expect("a signer")),

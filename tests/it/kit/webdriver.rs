@@ -29,6 +29,15 @@ pub(crate) enum Script {
     Off,
 }
 
+/// Whether frames of other sites get their cookies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ThirdParties {
+    /// As Chromium comes.
+    Allowed,
+    /// As careful people and other browsers have it.
+    Blocked,
+}
+
 /// A running browser.
 pub(crate) struct Browser {
     driver: Child,
@@ -65,6 +74,11 @@ pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
 impl Browser {
     /// Starts ChromeDriver on a free port and a Chromium with it.
     pub(crate) async fn start(script: Script) -> Self {
+        Self::start_with(script, ThirdParties::Allowed).await
+    }
+
+    /// The same with another setting for cookies. Certificates that nobody vouches for are taken.
+    pub(crate) async fn start_with(script: Script, third_parties: ThirdParties) -> Self {
         let alone = ONE_BROWSER.lock().await;
         let profile = tempfile::tempdir().expect("a folder for the profile");
         let mut driver = Command::new(find_program("chromedriver").expect("chromedriver"))
@@ -83,14 +97,14 @@ impl Browser {
         let http = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(60)).build().expect("a client");
         let mut browser =
             Self { driver, session: format!("http://127.0.0.1:{port}/session"), http, profile, _alone: alone };
-        let asked = json!({"capabilities": {"alwaysMatch": browser.capabilities(script)}});
+        let asked = json!({"capabilities": {"alwaysMatch": browser.capabilities(script, third_parties)}});
         let opened = browser.call(reqwest::Method::POST, "", &asked).await.expect("a session");
         let id = opened["sessionId"].as_str().expect("the session's id");
         browser.session = format!("{}/{id}", browser.session);
         browser
     }
 
-    fn capabilities(&self, script: Script) -> Value {
+    fn capabilities(&self, script: Script, third_parties: ThirdParties) -> Value {
         let mut arguments = vec![
             "--headless".to_owned(),
             "--disable-gpu".to_owned(),
@@ -110,11 +124,14 @@ impl Browser {
         let scripts = if script == Script::On { 1 } else { 2 };
         json!({
             "browserName": "chrome",
+            "acceptInsecureCerts": true,
             "goog:chromeOptions": {
                 "args": arguments,
                 "prefs": {
                     "profile.default_content_setting_values.javascript": scripts,
                     "profile.managed_default_content_settings.javascript": scripts,
+                    "profile.cookie_controls_mode": u8::from(third_parties == ThirdParties::Blocked),
+                    "profile.block_third_party_cookies": third_parties == ThirdParties::Blocked,
                     "credentials_enable_service": false,
                     "profile.password_manager_leak_detection": false,
                 },

@@ -81,6 +81,26 @@ async fn an_account_is_made_listed_and_given_a_password_and_a_power() {
 }
 
 #[tokio::test]
+async fn an_operator_finds_who_a_pairwise_sub_is() {
+    let server = Doorward::running().await;
+    let issuer = server.issuer();
+    server.apply("realm: main\nclients:\n  - { client_id: web, subject_type: pairwise }\n");
+    let claims = async || {
+        let code = Visitor::new(&issuer).code(WEB, "openid").await;
+        flow::decode(flow::text(&redeem(&issuer, WEB, &code).await.json(), "id_token")).1
+    };
+    soon("the client's people have a sub of their own", async || flow::text(&claims().await, "sub").len() == 43).await;
+    let sub = claims().await["sub"].clone();
+    let users = json(&server, &["user", "list", "--client", "web"]);
+    let found: Vec<_> = users.as_array().expect("a list").iter().filter(|user| user["sub_at_client"] == sub).collect();
+    assert_eq!((found.len(), &found[0]["username"]), (1, &"alice".into()));
+    assert_ne!(found[0]["sub"], sub);
+    let told = server.command_ok(&["user", "list", "--client", "web"]);
+    assert!(told.lines().any(|line| line.contains("alice") && line.contains(sub.as_str().expect("text"))), "{told}");
+    Refused::read(&server.command(&["user", "list", "--client", "nobody"])).says(1, &["there is no client nobody"]);
+}
+
+#[tokio::test]
 async fn disabling_and_a_new_password_end_what_a_running_server_gave() {
     let server = Doorward::running().await;
     let issuer = server.issuer();

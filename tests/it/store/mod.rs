@@ -11,6 +11,7 @@ mod people;
 mod race;
 mod readmodel;
 mod repos;
+mod scopes;
 mod shortlived;
 mod signed_in;
 mod tables;

@@ -10,7 +10,7 @@ use super::*;
 
 fn entitlement() -> Entitlement {
     Entitlement {
-        subject: Subject::Person { user: sample::USER, sub: "sub-alice".to_owned() },
+        subject: Subject::Person { user: sample::USER },
         client: sample::CLIENT,
         client_id: "web".to_owned(),
         scope: sample::words("openid read"),
@@ -33,6 +33,7 @@ fn facts(entitlement: &Entitlement) -> AccessTokenFacts<'_> {
     AccessTokenFacts {
         issuer: ISSUER,
         entitlement,
+        sub: "sub-alice",
         jti: TokenId::from_bytes([7; 16]),
         grant: Some(sample::GRANT),
         client: sample::CLIENT,
@@ -79,7 +80,7 @@ fn several_audiences_a_key_and_roles_have_their_own_form() {
 #[test]
 fn a_clients_own_token_says_nothing_of_a_person() {
     let given = Entitlement {
-        subject: Subject::Client { sub: "web".to_owned() },
+        subject: Subject::Client,
         scope: Vec::new(),
         auth_time: None,
         acr: None,
@@ -87,7 +88,7 @@ fn a_clients_own_token_says_nothing_of_a_person() {
         sid: None,
         ..entitlement()
     };
-    let facts = AccessTokenFacts { grant: None, ..facts(&given) };
+    let facts = AccessTokenFacts { sub: "web", grant: None, ..facts(&given) };
     let written: Value = serde_json::from_slice(&AccessTokenClaims::new(&facts).to_bytes()).unwrap();
     let mut members: Vec<&str> = written.as_object().unwrap().keys().map(String::as_str).collect();
     members.sort_unstable();

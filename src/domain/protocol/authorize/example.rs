@@ -2,7 +2,7 @@
 
 use super::request::AuthorizeRequest;
 use super::table::{Facts, HintFact, Outcome, check};
-use crate::model::client::{AuthMethod, Client, ClientMetadata, GrantType};
+use crate::model::client::{AuthMethod, Client, ClientMetadata, ClientOrigin, GrantType};
 use crate::model::ids::{ClientKey, RealmId, ResourceId};
 use crate::model::realm::{Realm, RealmSettings};
 use crate::model::resource::Resource;
@@ -22,6 +22,7 @@ pub(crate) fn realm() -> Realm {
         enabled: true,
         issuer: None,
         restore_epoch: 0,
+        pairwise_key: None,
         settings: RealmSettings::default(),
     }
 }
@@ -34,6 +35,7 @@ pub(crate) fn client() -> Client {
         client_id: "app".to_owned(),
         enabled: true,
         created_at: Timestamp::from_secs(0),
+        origin: ClientOrigin::Operator,
         metadata: ClientMetadata {
             redirect_uris: vec!["https://app.example/cb".to_owned(), "http://localhost/cb".to_owned()],
             token_endpoint_auth_method: AuthMethod::None,
@@ -92,7 +94,8 @@ pub(crate) fn outcome_for(client: &Client, changes: &[(&str, &str)]) -> Outcome 
 /// As [`outcome_for`], in a changed realm.
 pub(crate) fn outcome_in(realm: &Realm, client: &Client, changes: &[(&str, &str)]) -> Outcome {
     let resources = resources();
-    let facts = Facts { realm, client: Some(client), resources: &resources, id_token_hint: HintFact::Absent };
+    let facts =
+        Facts { realm, client: Some(client), resources: &resources, scopes: &[], id_token_hint: HintFact::Absent };
     check(&with(changes), &facts)
 }
 

@@ -8,8 +8,9 @@ use crate::protocol::refusal::{OauthCode, Refusal};
 pub(super) fn check(asked: &Asked<'_>, request: &mut AuthorizeRequest) -> Result<(), Refusal> {
     match &asked.facts.id_token_hint {
         HintFact::Absent => Ok(()),
-        HintFact::Subject { sub } => {
+        HintFact::Subject { sub, sid } => {
             request.hint_sub = Some(sub.clone());
+            request.hint_sid = *sid;
             Ok(())
         }
         HintFact::Invalid => Err(Refusal::new(
@@ -30,9 +31,12 @@ mod tests {
     fn a_hint_names_a_subject_and_garbage_is_refused() {
         let (realm, client) = (example::realm(), example::client());
         let outcome = |id_token_hint| {
-            check(&example::with(&[]), &Facts { realm: &realm, client: Some(&client), resources: &[], id_token_hint })
+            check(
+                &example::with(&[]),
+                &Facts { realm: &realm, client: Some(&client), resources: &[], scopes: &[], id_token_hint },
+            )
         };
-        let Outcome::Request(request) = outcome(HintFact::Subject { sub: "alice".to_owned() }) else {
+        let Outcome::Request(request) = outcome(HintFact::Subject { sub: "alice".to_owned(), sid: None }) else {
             panic!("refused")
         };
         assert_eq!(request.hint_sub.as_deref(), Some("alice"));

@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::ids::SessionId;
 use crate::model::response_type::ResponseType;
 use crate::protocol::refusal::Refusal;
 
@@ -39,6 +40,9 @@ pub struct AuthorizeRequest {
     pub login_hint: Option<String>,
     /// The subject of a valid ID token hint.
     pub hint_sub: Option<String>,
+    /// The session of a valid ID token hint: it leads to a person whose `sub` is pairwise.
+    #[serde(default)]
+    pub hint_sid: Option<SessionId>,
     /// Wished authentication context classes, best first; voluntary.
     pub acr_values: Vec<String>,
     /// S256 challenge (RFC 7636).

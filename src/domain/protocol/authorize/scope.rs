@@ -7,7 +7,7 @@ use super::table::Asked;
 use crate::model::resource::Resource;
 use crate::protocol::refusal::{OauthCode, Refusal};
 use crate::protocol::resource::allowed;
-use crate::protocol::scope::{OFFLINE_ACCESS, grantable, parse};
+use crate::protocol::scope::{Known, OFFLINE_ACCESS, grantable, parse};
 
 pub(super) fn check(asked: &Asked<'_>, request: &mut AuthorizeRequest) -> Result<(), Refusal> {
     let text = asked.params.get("scope").ok_or(Refusal::new(
@@ -19,11 +19,13 @@ pub(super) fn check(asked: &Asked<'_>, request: &mut AuthorizeRequest) -> Result
     // the client may name.
     let in_question =
         |resource: &&Resource| request.resources.is_empty() || request.resources.contains(&resource.identifier);
-    let resources: Vec<&Resource> = allowed(asked.client, asked.facts.resources).filter(in_question).collect();
+    let facts = asked.facts;
+    let in_question: Vec<&Resource> = allowed(asked.client, facts.resources).filter(in_question).collect();
+    let known = Known { in_question: &in_question, resources: facts.resources, scopes: facts.scopes };
     let wanted = parse(text)?;
     let is_usable = |scope: &String| scope != OFFLINE_ACCESS || request.response_type.has_code();
     let usable: Vec<String> = wanted.iter().filter(|scope| is_usable(scope)).cloned().collect();
-    let granted = grantable(&usable, asked.client, &resources)?;
+    let granted = grantable(&usable, asked.client, &known)?;
     request.scope = granted.scope;
     request.scope_differs = granted.differs || usable.len() != wanted.len();
     if request.response_type.has_id_token() && !request.is_openid() {

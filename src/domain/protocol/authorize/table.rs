@@ -8,9 +8,11 @@ use super::{
     response_type, scope, state,
 };
 use crate::model::client::Client;
+use crate::model::ids::SessionId;
 use crate::model::realm::Realm;
 use crate::model::resource::Resource;
 use crate::model::response_type::ResponseType;
+use crate::model::scope::Scope;
 use crate::protocol::params::Params;
 use crate::protocol::refusal::Refusal;
 
@@ -23,6 +25,8 @@ pub struct Facts<'a> {
     pub client: Option<&'a Client>,
     /// The realm's resources.
     pub resources: &'a [Resource],
+    /// The scopes of the realm's own.
+    pub scopes: &'a [Scope],
     /// What `id_token_hint` turned out to be.
     pub id_token_hint: HintFact,
 }
@@ -36,8 +40,10 @@ pub enum HintFact {
     Invalid,
     /// Ours, for this client; expired ones count too.
     Subject {
-        /// Whom it names.
+        /// Whom it names, as this client knows her.
         sub: String,
+        /// The session it was made in.
+        sid: Option<SessionId>,
     },
 }
 
@@ -145,6 +151,7 @@ fn blank(client: &Client, redirect_uri: &str) -> AuthorizeRequest {
         ui_locales: Vec::new(),
         login_hint: None,
         hint_sub: None,
+        hint_sid: None,
         acr_values: Vec::new(),
         code_challenge: None,
         resources: Vec::new(),
@@ -171,7 +178,13 @@ mod tests {
 
     fn outcome_of(query: &str) -> Outcome {
         let (realm, client) = (example::realm(), example::client());
-        let facts = Facts { realm: &realm, client: Some(&client), resources: &[], id_token_hint: HintFact::Absent };
+        let facts = Facts {
+            realm: &realm,
+            client: Some(&client),
+            resources: &[],
+            scopes: &[],
+            id_token_hint: HintFact::Absent,
+        };
         check(&Params::parse(query.as_bytes()).unwrap(), &facts)
     }
 
@@ -215,7 +228,7 @@ mod tests {
         let mut client = example::client();
         client.enabled = false;
         for (client, reason) in [(Some(&client), "client_disabled"), (None, "client_unknown")] {
-            let facts = Facts { realm: &realm, client, resources: &[], id_token_hint: HintFact::Absent };
+            let facts = Facts { realm: &realm, client, resources: &[], scopes: &[], id_token_hint: HintFact::Absent };
             let Outcome::Page(refusal) = check(&example::with(&[]), &facts) else { panic!("{reason}") };
             assert_eq!((refusal.code, refusal.reason), (OauthCode::InvalidClient, reason));
         }

@@ -61,7 +61,7 @@ pub fn check_client_credentials(
     let resources = if is_asked { narrow(request.resource, &allowed)? } else { Vec::new() };
     let target = fit(request.resource, resources, scope, facts.resources, facts.issuer);
     Ok(Entitlement {
-        subject: Subject::Client { sub: client.client_id.clone() },
+        subject: Subject::Client,
         client: client.key,
         client_id: client.client_id.clone(),
         scope: target.scope,
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn a_client_speaks_for_itself_without_id_and_refresh_token() {
         let given = ask(|_| {}, None, &[]).unwrap();
-        assert_eq!(given.subject, Subject::Client { sub: "web".to_owned() });
+        assert_eq!(given.subject, Subject::Client);
         assert_eq!(given.scope, sample::words("read write"), "nothing about persons");
         assert_eq!(given.audience, [ISSUER]);
         assert!(!given.issue_id_token && !given.issue_refresh && !given.offline);

@@ -19,28 +19,13 @@ use crate::model::user::User;
 /// Whom the tokens speak of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subject {
-    /// A person.
+    /// A person; which `sub` she has depends on the client ([`crate::protocol::subject`]).
     Person {
         /// The internal key.
         user: UserId,
-        /// The public `sub`.
-        sub: String,
     },
     /// The client itself; its `sub` is its `client_id`.
-    Client {
-        /// The `client_id`.
-        sub: String,
-    },
-}
-
-impl Subject {
-    /// The `sub` claim.
-    #[must_use]
-    pub fn sub(&self) -> &str {
-        match self {
-            Self::Person { sub, .. } | Self::Client { sub } => sub,
-        }
-    }
+    Client,
 }
 
 /// What a grant gives now.
@@ -94,7 +79,7 @@ impl OfPerson<'_> {
     fn entitlement(self, issue_refresh: bool) -> Entitlement {
         let Self { user, client, terms, session, target } = self;
         Entitlement {
-            subject: Subject::Person { user: user.id, sub: user.sub.clone() },
+            subject: Subject::Person { user: user.id },
             client: client.key,
             client_id: client.client_id.clone(),
             issue_id_token: target.scope.iter().any(|token| token == scope::OPENID),

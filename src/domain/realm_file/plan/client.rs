@@ -4,11 +4,11 @@ use super::compare::Differences;
 use super::known::Known;
 use super::realm::wanted_settings;
 use super::{Act, Change, Object, Options, SecretChange, Verb, WantedClient};
-use crate::model::client::{AuthMethod, Client, ClientMetadata};
+use crate::model::client::{AuthMethod, Client, ClientMetadata, ClientOrigin};
 use crate::model::key::Algorithm;
 use crate::realm_file::clients;
 use crate::realm_file::declared::{DeclaredClient, DeclaredClientSecret, DeclaredRealm, RoleRef};
-use crate::realm_file::fault::Faults;
+use crate::realm_file::fault::{Faults, shown};
 use crate::realm_file::stored::StoredRealm;
 
 pub(super) fn plan(
@@ -18,6 +18,7 @@ pub(super) fn plan(
     acts: &mut Vec<Act>,
     faults: &mut Faults,
 ) {
+    check_dropped(stored, declared, known, faults);
     let algorithms = wanted_settings(stored, declared).keys.algorithms;
     for client in declared.clients.iter().flatten() {
         faults.object("client", &client.client_id);
@@ -29,10 +30,21 @@ pub(super) fn plan(
         };
         check(client, &metadata, known, faults);
         check_algorithms(client, &metadata, &algorithms, faults);
+        let taken = stored.users.iter().find(|user| before.is_none() && user.user.sub == client.client_id);
+        if let Some(taken) = taken {
+            let message = format!(
+                "is the sub of the user {}; a user and a service account must differ",
+                shown(&taken.user.username)
+            );
+            faults.add(client.line, "client_id", message);
+        }
         let secret = secret(client, before, &metadata, known.options, faults);
         let enabled = client.enabled.unwrap_or_else(|| before.is_none_or(|before| before.enabled));
         let mut differences = Differences::default();
         differences.field("enabled", Some(&before.is_none_or(|before| before.enabled)), Some(&enabled));
+        // Declared here, it is the operator's from now on.
+        let origin = before.map_or(ClientOrigin::Operator, |before| before.origin).as_str();
+        differences.field("origin", Some(&origin), Some(&ClientOrigin::Operator.as_str()));
         differences.mapping("", &base, &metadata);
         if secret != SecretChange::Keep {
             differences.secret("client_secret");
@@ -58,6 +70,32 @@ pub(super) fn plan(
     }
 }
 
+/// The algorithms that a client asks for in what it gets, by their fields.
+fn wished(metadata: &ClientMetadata) -> impl Iterator<Item = (&'static str, Algorithm)> {
+    let fields = [
+        ("id_token_signed_response_alg", metadata.id_token_signed_response_alg),
+        ("userinfo_signed_response_alg", metadata.userinfo_signed_response_alg),
+    ];
+    fields.into_iter().filter_map(|(field, alg)| Some((field, alg?)))
+}
+
+/// A realm that drops an algorithm would leave a client that the file does not name without its tokens.
+fn check_dropped(stored: &StoredRealm, declared: &DeclaredRealm, known: &Known<'_>, faults: &mut Faults) {
+    const FIELD: &str = "settings.keys.algorithms";
+    let Some(line) = declared.settings.line(FIELD) else { return };
+    let algorithms = wanted_settings(stored, declared).keys.algorithms;
+    faults.object("realm", &declared.name);
+    let is_declared = |id: &str| declared.clients.iter().flatten().any(|client| client.client_id == id);
+    let stays = |client: &&Client| known.clients.contains(&client.client_id) && !is_declared(&client.client_id);
+    for client in stored.clients.iter().filter(stays) {
+        for (field, alg) in wished(&client.metadata).filter(|(_, alg)| !algorithms.contains(alg)) {
+            let (alg, id) = (alg.as_str(), shown(&client.client_id));
+            let message = format!("{alg} is the {field} of the client {id}; keep it, or change the client as well");
+            faults.add(line, FIELD, message);
+        }
+    }
+}
+
 fn check(client: &DeclaredClient, metadata: &ClientMetadata, known: &Known<'_>, faults: &mut Faults) {
     for crossed in clients::crossed(metadata) {
         crossed.report(&client.metadata, client.line, faults);
@@ -73,14 +111,9 @@ fn check(client: &DeclaredClient, metadata: &ClientMetadata, known: &Known<'_>, 
 
 /// What the realm has no key for, it cannot sign.
 fn check_algorithms(client: &DeclaredClient, metadata: &ClientMetadata, ours: &[Algorithm], faults: &mut Faults) {
-    for (field, alg) in [
-        ("id_token_signed_response_alg", metadata.id_token_signed_response_alg),
-        ("userinfo_signed_response_alg", metadata.userinfo_signed_response_alg),
-    ] {
-        if let Some(alg) = alg.filter(|alg| !ours.contains(alg)) {
-            let line = client.metadata.line(field).unwrap_or(client.line);
-            faults.add(line, field, format!("{} is not among settings.keys.algorithms of the realm", alg.as_str()));
-        }
+    for (field, alg) in wished(metadata).filter(|(_, alg)| !ours.contains(alg)) {
+        let line = client.metadata.line(field).unwrap_or(client.line);
+        faults.add(line, field, format!("{} is not among settings.keys.algorithms of the realm", alg.as_str()));
     }
 }
 

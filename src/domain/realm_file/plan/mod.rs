@@ -6,11 +6,13 @@ mod access;
 mod client;
 mod compare;
 mod delete;
+mod front_channel;
 mod known;
 mod realm;
 mod resource;
+mod scope;
+mod subject;
 mod user;
-mod warning;
 
 use std::fmt;
 
@@ -18,13 +20,14 @@ use super::declared::{DeclaredRealm, RoleRef};
 use super::fault::{Fault, Faults};
 use super::stored::StoredRealm;
 use crate::model::client::{Client, ClientMetadata};
-use crate::model::ids::{ClientKey, GroupId, ResourceId, RoleId, UserId};
+use crate::model::ids::{ClientKey, GroupId, ResourceId, RoleId, ScopeId, UserId};
 use crate::model::power::Power;
 use crate::model::realm::RealmSettings;
+use crate::model::scope::ScopeTerms;
 use crate::model::secret::{Secret, SecretHash};
 use crate::model::user::StandardClaims;
+use crate::protocol::subject::PairwiseKey;
 use known::Known;
-pub use warning::Warning;
 
 /// How to plan.
 #[derive(Clone, Copy)]
@@ -48,8 +51,8 @@ pub struct Plan {
     pub realm: String,
     /// The acts, in order.
     pub acts: Vec<Act>,
-    /// What should be thought about, be there anything to do or not.
-    pub warnings: Vec<Warning>,
+    /// What may be done and should be thought about, be there anything to do or not.
+    pub warnings: Vec<Fault>,
 }
 
 /// One act on one object.
@@ -105,6 +108,8 @@ pub enum Object {
     Client,
     /// A resource.
     Resource,
+    /// A scope of the realm's own.
+    Scope,
 }
 
 impl Object {
@@ -118,6 +123,7 @@ impl Object {
             Self::User => "user",
             Self::Client => "client",
             Self::Resource => "resource",
+            Self::Scope => "scope",
         }
     }
 }
@@ -140,6 +146,8 @@ pub enum Change {
     PutRealm(Box<WantedRealm>),
     /// Create or update a resource.
     PutResource(WantedResource),
+    /// Create or update a scope.
+    PutScope(WantedScope),
     /// Create or update a client.
     PutClient(Box<WantedClient>),
     /// Create or update a role.
@@ -158,6 +166,8 @@ pub enum Change {
     DeleteClient(ClientKey),
     /// Delete a resource.
     DeleteResource(ResourceId),
+    /// Delete a scope.
+    DeleteScope(ScopeId),
 }
 
 /// A realm as it shall be.
@@ -173,6 +183,8 @@ pub struct WantedRealm {
     pub issuer: Option<String>,
     /// Everything that can be set.
     pub settings: RealmSettings,
+    /// The key of its pairwise subs, where it had none.
+    pub pairwise_key: Option<PairwiseKey>,
 }
 
 /// A role as it shall be.
@@ -273,6 +285,17 @@ pub enum SecretChange {
     Hash(SecretHash),
 }
 
+/// A scope as it shall be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WantedScope {
+    /// The stored row, when there is one.
+    pub id: Option<ScopeId>,
+    /// Its name.
+    pub name: String,
+    /// What is said of it.
+    pub terms: ScopeTerms,
+}
+
 /// A resource as it shall be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WantedResource {
@@ -294,18 +317,23 @@ pub fn plan(stored: &StoredRealm, declared: &DeclaredRealm, options: Options<'_>
     let mut faults = Faults::new(&declared.file);
     let known = Known::of(stored, declared, options, &mut faults);
     let mut acts = Vec::new();
+    let mut warnings = Faults::new(&declared.file);
     realm::plan(stored, declared, &mut acts, &mut faults);
     resource::plan(stored, declared, &known, &mut acts, &mut faults);
+    scope::plan(stored, declared, &mut acts, &mut faults);
     client::plan(stored, declared, &known, &mut acts, &mut faults);
+    front_channel::warn(stored, declared, &mut warnings);
+    subject::warn(stored, &acts, declared, &mut warnings);
+    scope::warn(stored, declared, options, &mut warnings);
     access::plan_roles(stored, declared, &known, &mut acts, &mut faults);
     access::plan_groups(stored, declared, &known, &mut acts, &mut faults);
     user::plan(stored, declared, &known, &mut acts, &mut faults);
     if options.prune {
         delete::plan(stored, declared, &known, &mut acts);
     }
-    if !faults.is_empty() {
-        return Err(faults.into_list());
+    if faults.is_empty() {
+        Ok(Plan { realm: declared.name.clone(), acts, warnings: warnings.into_list() })
+    } else {
+        Err(faults.into_list())
     }
-    let warnings = warning::warnings(stored, declared, &acts);
-    Ok(Plan { realm: declared.name.clone(), acts, warnings })
 }

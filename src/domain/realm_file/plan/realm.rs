@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::compare::Differences;
 use super::{Act, Change, Object, Verb, WantedRealm};
 use crate::model::realm::RealmSettings;
-use crate::realm_file::declared::DeclaredRealm;
+use crate::protocol::subject::PairwiseKey;
+use crate::realm_file::declared::{DeclaredPairwiseKey, DeclaredRealm};
 use crate::realm_file::fault::Faults;
 use crate::realm_file::settings;
 use crate::realm_file::stored::StoredRealm;
@@ -49,6 +50,10 @@ pub(super) fn plan(stored: &StoredRealm, declared: &DeclaredRealm, acts: &mut Ve
     let mut differences = Differences::default();
     differences.mapping("", &base, &head);
     differences.mapping("settings", &before, &settings);
+    let pairwise_key = pairwise_key(stored, declared, faults);
+    if pairwise_key.is_some() {
+        differences.secret("pairwise_key_encrypted");
+    }
     let (verb, fields) = match &stored.realm {
         None => (Verb::Create, differences.without_before()),
         Some(_) if differences.0.is_empty() => return,
@@ -65,6 +70,28 @@ pub(super) fn plan(stored: &StoredRealm, declared: &DeclaredRealm, acts: &mut Ve
             enabled: head.enabled,
             issuer: head.issuer,
             settings,
+            pairwise_key,
         })),
     });
+}
+
+/// The key to be kept. Another one than is stored would be another `sub` for every person at every pairwise
+/// client, which no application could follow.
+fn pairwise_key(stored: &StoredRealm, declared: &DeclaredRealm, faults: &mut Faults) -> Option<PairwiseKey> {
+    const FIELD: &str = "pairwise_key_encrypted";
+    let (line, key) = declared.pairwise_key.as_ref()?;
+    let DeclaredPairwiseKey::Value(key) = key else {
+        faults.add(*line, FIELD, "was not resolved; only the local command line resolves it");
+        return None;
+    };
+    match &stored.pairwise_key {
+        None => Some((**key).clone()),
+        Some(known) if *known == **key => None,
+        Some(_) => {
+            let message = "this realm has given pairwise subs under another key, and a new one would change them all; \
+                           leave the field out to keep the stored key";
+            faults.add(*line, FIELD, message);
+            None
+        }
+    }
 }

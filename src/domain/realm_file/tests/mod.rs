@@ -1,6 +1,7 @@
 //! Tests over the whole room: what a person writes, what she is told, what is planned.
 
 mod responses;
+mod scopes;
 mod signing;
 mod toy;
 
@@ -9,6 +10,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::model::client::{Client, ClientMetadata, ClientSecret};
 use crate::model::secret::{Secret, SecretHash};
+use crate::protocol::subject::PairwiseKey;
 use toy::Toy;
 
 const EXAMPLE: &str = r#"
@@ -101,6 +103,9 @@ impl ExportedSecrets for Shown {
     }
     fn client_secret(&self, _client: &Client, _secret: &ClientSecret) -> String {
         "dwx1:client".to_owned()
+    }
+    fn pairwise_key(&self, _key: &PairwiseKey) -> String {
+        "dwx1:pairwise".to_owned()
     }
 }
 

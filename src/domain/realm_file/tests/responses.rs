@@ -22,7 +22,12 @@ fn told(text: &str) -> String {
 /// What there is to say of a file that is fine.
 fn warned(stored: &StoredRealm, text: &str) -> Vec<String> {
     let planned = plan(stored, &one(text), Options { prune: false, holds: &holds }).map_err(|faults| lines(&faults));
-    planned.unwrap().warnings.into_iter().map(|each| format!("{}: {}", each.name, each.message)).collect()
+    planned
+        .unwrap()
+        .warnings
+        .into_iter()
+        .map(|each| format!("{}: {}: {}", each.object, each.field, each.message))
+        .collect()
 }
 
 #[test]
@@ -68,7 +73,7 @@ fn whoever_registers_more_than_code_is_warned_each_time() {
     let text = client("authorization_code, implicit", "code, code token");
     let told = warned(&toy.stored, &text);
     assert!(
-        matches!(told.as_slice(), [one] if one.starts_with("old: response_types has code token")
+        matches!(told.as_slice(), [one] if one.starts_with("client old: response_types: has code token")
         && one.contains("are refused while settings.clients.front_channel_tokens is false")),
         "{told:?}"
     );
@@ -77,8 +82,8 @@ fn whoever_registers_more_than_code_is_warned_each_time() {
     let on = format!("{text}settings: {{ clients: {{ front_channel_tokens: true }} }}\n");
     let told = warned(&toy.stored, &on);
     assert!(
-        matches!(told.as_slice(), [realm, client] if realm.starts_with("main: settings.clients.front_channel_tokens")
-        && client.starts_with("old:") && !client.contains("are refused")),
+        matches!(told.as_slice(), [client, realm] if realm.starts_with("realm main: settings.clients.front_channel_tokens: is on")
+        && client.starts_with("client old:") && !client.contains("are refused")),
         "{told:?}"
     );
 }

@@ -6,12 +6,13 @@ use uuid::Uuid;
 
 use super::super::*;
 use super::{hash, planned};
-use crate::model::client::{AuthMethod, Client, ClientSecret};
+use crate::model::client::{AuthMethod, Client, ClientOrigin, ClientSecret};
 use crate::model::group::Group;
-use crate::model::ids::{ClientKey, ClientSecretId, GroupId, RealmId, ResourceId, RoleId, UserId};
+use crate::model::ids::{ClientKey, ClientSecretId, GroupId, RealmId, ResourceId, RoleId, ScopeId, UserId};
 use crate::model::realm::Realm;
 use crate::model::resource::Resource;
 use crate::model::role::Role;
+use crate::model::scope::Scope;
 use crate::model::timestamp::Timestamp;
 use crate::model::user::User;
 
@@ -85,6 +86,9 @@ impl Toy {
         let at = Timestamp::from_secs(1);
         match change {
             Change::PutRealm(wanted) => {
+                if let Some(key) = &wanted.pairwise_key {
+                    self.stored.pairwise_key = Some(key.clone());
+                }
                 self.stored.realm = Some(Realm {
                     id: realm,
                     name: wanted.name.clone(),
@@ -92,6 +96,7 @@ impl Toy {
                     enabled: wanted.enabled,
                     issuer: wanted.issuer.clone(),
                     restore_epoch: 0,
+                    pairwise_key: None,
                     settings: wanted.settings.clone(),
                 });
             }
@@ -106,6 +111,11 @@ impl Toy {
                     scopes: wanted.scopes.clone(),
                     introspection_clients: wanted.introspection_clients.clone(),
                 });
+            }
+            Change::PutScope(wanted) => {
+                let id = wanted.id.unwrap_or_else(|| ScopeId::from_uuid(self.id()));
+                self.stored.scopes.retain(|scope| scope.id != id);
+                self.stored.scopes.push(Scope { realm, id, name: wanted.name.clone(), terms: wanted.terms.clone() });
             }
             Change::PutClient(wanted) => {
                 let key = wanted.key.unwrap_or_else(|| ClientKey::from_uuid(self.id()));
@@ -132,6 +142,7 @@ impl Toy {
                     client_id: wanted.client_id.clone(),
                     enabled: wanted.enabled,
                     created_at: at,
+                    origin: ClientOrigin::Operator,
                     metadata: wanted.metadata.clone(),
                     secrets,
                 });
@@ -162,6 +173,7 @@ impl Toy {
             Change::DeleteGroup(id) => self.stored.groups.retain(|group| group.id != *id),
             Change::DeleteRole(id) => self.stored.roles.retain(|role| role.id != *id),
             Change::DeleteClient(key) => self.stored.clients.retain(|client| client.key != *key),
+            Change::DeleteScope(id) => self.stored.scopes.retain(|scope| scope.id != *id),
             Change::DeleteResource(id) => self.stored.resources.retain(|resource| resource.id != *id),
         }
     }
