@@ -1,7 +1,7 @@
 //! Applications name a person; the browser's accounts are not told of otherwise.
 
 use super::{both, listed, page, silently, subjects};
-use crate::kit::flow::{ASKER, Client, WEB, authorize, code, id_claims, redeem, text};
+use crate::kit::flow::{ASKER, Client, WEB, authorize, code, decode, id_claims, redeem, text};
 use crate::kit::op::{Op, PASSWORD};
 
 async fn id_token(op: &Op, client: Client, name: &str, password: &str) -> String {
@@ -53,6 +53,22 @@ async fn a_subject_who_is_not_here_is_answered_for_by_nobody() {
     let answer = browser.sign_in("carol", "carol has a password").await;
     assert!(answer.location_param("code").is_some(), "{}", answer.body);
     assert_eq!(listed(&page(&mut browser, WEB, &super::CHOOSE).await).len(), 3);
+}
+
+#[tokio::test]
+async fn a_client_that_knows_people_by_subs_of_its_own_is_understood() {
+    let op = Op::start().await;
+    op.apply("realm: main\nclients: [{ client_id: web, subject_type: pairwise }]\n").await;
+    let mut browser = both(&op).await;
+    let hint = id_token(&op, WEB, "alice", PASSWORD).await;
+    let claims = decode(&hint).1;
+    assert_ne!(claims["sub"], subjects(&op).await.0, "it is not her own");
+    let found = silently(&op, &mut browser, &[("id_token_hint", &hint)]).await.expect("alice");
+    assert_eq!(found["sub"], claims["sub"]);
+    assert_ne!(silently(&op, &mut browser, &[]).await.expect("bob")["sub"], claims["sub"]);
+    // It signs out the one that it means, though the session of the hint is another: she is asked by name.
+    let asked = browser.get(&format!("/logout?id_token_hint={hint}")).await;
+    assert!(asked.page().has_id("logout-yes") && asked.page().text.contains("alice"), "{}", asked.body);
 }
 
 #[tokio::test]
