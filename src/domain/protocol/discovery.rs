@@ -8,10 +8,11 @@ use serde::Serialize;
 use super::claims::SUPPORTED;
 use super::scope::STANDARD;
 use crate::model::client::{AuthMethod, GrantType, SubjectType};
-use crate::model::key::{Algorithm, ClientAlgorithm};
+use crate::model::key::{Algorithm, ClientAlgorithm, RequestObjectAlgorithm};
 use crate::model::realm::Realm;
 use crate::model::response_type::ResponseType;
 use crate::model::scope::Scope;
+use crate::model::session::Acr;
 use crate::protocol::authorize::ResponseMode;
 
 /// The address of a realm's OpenID Connect metadata.
@@ -53,7 +54,7 @@ pub struct Metadata {
     response_types_supported: Vec<&'static str>,
     response_modes_supported: [&'static str; 3],
     grant_types_supported: Vec<&'static str>,
-    acr_values_supported: [&'static str; 1],
+    acr_values_supported: [&'static str; Acr::REACHABLE.len()],
     subject_types_supported: Vec<&'static str>,
     id_token_signing_alg_values_supported: Vec<&'static str>,
     userinfo_signing_alg_values_supported: Vec<&'static str>,
@@ -72,6 +73,8 @@ pub struct Metadata {
     claims_parameter_supported: bool,
     request_parameter_supported: bool,
     request_uri_parameter_supported: bool,
+    require_request_uri_registration: bool,
+    request_object_signing_alg_values_supported: [&'static str; RequestObjectAlgorithm::ALL.len()],
     authorization_response_iss_parameter_supported: bool,
     backchannel_logout_supported: bool,
     backchannel_logout_session_supported: bool,
@@ -122,7 +125,7 @@ impl Metadata {
             response_types_supported: response_types(realm),
             response_modes_supported: ResponseMode::ALL.map(ResponseMode::as_str),
             grant_types_supported: GrantType::ALL.iter().map(|grant| grant.as_str()).collect(),
-            acr_values_supported: ["aal1"],
+            acr_values_supported: Acr::REACHABLE.map(Acr::as_str),
             subject_types_supported: SubjectType::ALL.iter().map(|subject| subject.as_str()).collect(),
             id_token_signing_alg_values_supported: algorithms.iter().map(|alg| alg.as_str()).collect(),
             userinfo_signing_alg_values_supported: algorithms.iter().map(|alg| alg.as_str()).collect(),
@@ -138,9 +141,12 @@ impl Metadata {
             claim_types_supported: ["normal"],
             claims_supported: SUPPORTED.to_vec(),
             ui_locales_supported: realm.settings.locales.supported.clone(),
-            claims_parameter_supported: false,
-            request_parameter_supported: false,
-            request_uri_parameter_supported: false,
+            claims_parameter_supported: true,
+            request_parameter_supported: true,
+            request_uri_parameter_supported: true,
+            require_request_uri_registration: true,
+            request_object_signing_alg_values_supported: RequestObjectAlgorithm::ALL
+                .map(RequestObjectAlgorithm::as_str),
             authorization_response_iss_parameter_supported: true,
             backchannel_logout_supported: true,
             backchannel_logout_session_supported: true,
@@ -229,9 +235,11 @@ mod tests {
             ("authorization_response_iss_parameter_supported", json!(true)),
             ("backchannel_logout_supported", json!(true)),
             ("backchannel_logout_session_supported", json!(true)),
-            ("request_parameter_supported", json!(false)),
-            ("request_uri_parameter_supported", json!(false)),
-            ("claims_parameter_supported", json!(false)),
+            ("request_parameter_supported", json!(true)),
+            ("request_uri_parameter_supported", json!(true)),
+            ("require_request_uri_registration", json!(true)),
+            ("request_object_signing_alg_values_supported", json!(["RS256", "PS256", "ES256", "EdDSA", "none"])),
+            ("claims_parameter_supported", json!(true)),
         ];
         for (member, value) in want {
             assert_eq!(got[member], value, "{member}");

@@ -1,8 +1,8 @@
 //! ID tokens: OpenID Connect Core sections 2, 3.1.3.3, 3.1.3.6, 3.2.2.10, 3.3.2.11 and 12.2; hints: 3.1.2.1
 //! and RP-Initiated Logout section 2.
 //!
-//! No `nbf` (behaviour case B-55) and no claims about the person: those belong in userinfo, unless there is no
-//! access token to ask for them with (5.4).
+//! No `nbf` (behaviour case B-55), and no claims about the person but those that were asked for one by one: they
+//! belong in userinfo, unless there is no access token to ask for them with (5.4).
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ pub struct IdTokenFacts<'a> {
     pub access_token: Option<&'a str>,
     /// The code that comes with it.
     pub code: Option<&'a str>,
-    /// Claims about the person, where they stand here.
+    /// Claims about the person: those asked for by name, and those of the scopes where no access token comes.
     pub person: Option<&'a Map<String, Value>>,
     /// The algorithm of the key that really signs (behaviour case B-26).
     pub alg: Algorithm,
@@ -68,7 +68,7 @@ pub struct IdTokenClaims<'a> {
     c_hash: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "json::maybe_shown")]
     sid: Option<SessionId>,
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    #[serde(flatten)]
     person: Option<&'a Map<String, Value>>,
 }
 
@@ -171,7 +171,7 @@ pub fn parse_hint(typ: Option<&str>, payload: &[u8], issuer: &str) -> Result<Hin
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::super::sample::{self, ISSUER};
     use super::super::token::Subject;

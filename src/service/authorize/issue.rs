@@ -80,7 +80,7 @@ fn payload(app: &App, ctx: &Ctx, facts: Facts<'_>) -> CodePayload {
             acr: session.acr,
             amr: session.amr.clone(),
             nonce: facts.request.nonce.clone(),
-            claims: None,
+            claims: facts.request.claims.to_text(),
             resources: facts.request.resources.clone(),
             cnf: None,
             actor: None,

@@ -22,6 +22,7 @@ use crate::domain::protocol::claims::{ClaimFacts, UserinfoClaims};
 use crate::domain::protocol::id_token::{self, IdTokenClaims, IdTokenFacts};
 use crate::domain::protocol::jwt::JwsHeader;
 use crate::domain::protocol::opaque_token::{self, OpaquePayload};
+use crate::domain::protocol::requested_claims;
 use crate::domain::protocol::scope::{GROUPS, ROLES};
 use crate::domain::protocol::token::{Entitlement, Subject, implicit};
 use crate::observe::metrics::metrics;
@@ -100,21 +101,16 @@ pub async fn front_channel(
     order: &Order<'_>,
     (asked, code): (&AuthorizeRequest, Option<String>),
 ) -> Result<Given, Error> {
-    let Order { client, entitlement, grant_type, person, .. } = *order;
+    let Order { client, entitlement, grant_type, .. } = *order;
     let sub = sub(app, ctx, order).await?;
     let access_token =
         if asked.response_type.has_token() { Some(access_token(app, ctx, order, &sub).await?) } else { None };
-    let claims = person.filter(|_| implicit::has_scope_claims(asked.response_type)).map(|person| {
-        let facts = ClaimFacts {
-            sub: &sub,
-            user: &person.user,
-            roles: &person.effective.roles,
-            groups: &person.effective.groups,
-        };
-        UserinfoClaims::new(&facts, &entitlement.scope).beside_sub()
-    });
     let id_token = if entitlement.issue_id_token {
-        let beside = Beside { access_token: access_token.as_deref(), code: code.as_deref(), person: claims.as_ref() };
+        let beside = Beside {
+            access_token: access_token.as_deref(),
+            code: code.as_deref(),
+            has_scope_claims: implicit::has_scope_claims(asked.response_type),
+        };
         Some(id_token(app, ctx, order, (&sub, beside)).await?)
     } else {
         None
@@ -168,24 +164,40 @@ async fn access_token(app: &App, ctx: &Ctx, order: &Order<'_>, sub: &str) -> Res
 struct Beside<'a> {
     access_token: Option<&'a str>,
     code: Option<&'a str>,
-    person: Option<&'a Map<String, Value>>,
+    has_scope_claims: bool,
 }
 
 async fn id_token(app: &App, ctx: &Ctx, order: &Order<'_>, (sub, beside): (&str, Beside<'_>)) -> Result<String, Error> {
     let alg = id_token_alg(&ctx.realm, order.client);
+    let person = person_claims(order, sub, &beside);
     let facts = IdTokenFacts {
         issuer: &ctx.site.issuer,
         entitlement: order.entitlement,
         sub,
         access_token: beside.access_token,
         code: beside.code,
-        person: beside.person,
+        person: person.as_ref(),
         alg,
         now: ctx.now,
         lifetime: ctx.realm.settings.tokens.id_token.get(),
     };
     let payload = &IdTokenClaims::new(&facts).to_bytes();
     signed(app, ctx.realm.id, Unsigned { alg, typ: id_token::TYP, payload }, ctx.now).await
+}
+
+/// What the ID token says of the person: what was asked for by name, and what the scopes ask for where nothing
+/// comes that leads to userinfo; `None` as a rule.
+fn person_claims(order: &Order<'_>, sub: &str, beside: &Beside<'_>) -> Option<Map<String, Value>> {
+    let entitlement = order.entitlement;
+    let person = order.person.filter(|_| entitlement.claims.is_some() || beside.has_scope_claims)?;
+    let facts =
+        ClaimFacts { sub, user: &person.user, roles: &person.effective.roles, groups: &person.effective.groups };
+    let names = entitlement.requested_claims().id_token;
+    let mut claims = requested_claims::deliver(&facts, &names, &order.client.metadata.scope);
+    if beside.has_scope_claims {
+        claims.extend(UserinfoClaims::new(&facts, &entitlement.scope).beside_sub());
+    }
+    Some(claims)
 }
 
 /// Of whom the tokens speak, as their client knows her.

@@ -9,6 +9,7 @@ mod dynamic;
 mod front_channel;
 mod refused;
 mod registration;
+mod request_object;
 mod sector;
 mod server;
 mod session;

@@ -36,7 +36,7 @@ async fn a_client_registers_itself_and_people_sign_in_with_it() {
     let consent = browser.sign_in("alice", PASSWORD).await;
     let page = consent.page();
     assert!(page.has_id("unchecked"), "people read that nobody has checked it: {}", consent.body);
-    for part in ["registered itself on 2027-01-15", "Allow it only if you know fresh.example"] {
+    for part in ["It registered itself on 2027-01-15", "Allow it only if you know fresh.example"] {
         assert!(page.text.contains(part), "{part}: {}", page.text);
     }
     let back = browser.submit("consent-allow", &[]).await;

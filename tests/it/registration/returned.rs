@@ -102,3 +102,19 @@ async fn confidential_ones_need_pkce_as_the_realm_says() {
     assert!(asked(confidential).await);
     assert!(!asked(public).await, "a public client always");
 }
+
+/// OpenID Connect Core 4: where the person cannot be sent back, she may begin anew at the application.
+#[tokio::test]
+async fn a_page_without_a_way_back_offers_where_the_application_begins() {
+    let op = open().await;
+    let begin = "https://app.example/login?from=idp";
+    op.apply(&format!("realm: main\nclients:\n  - {{ client_id: web, initiate_login_uri: \"{begin}\" }}\n")).await;
+    let wrong = [("redirect_uri", "https://app.example/elsewhere")];
+    let page = op.browser().get(&authorize(WEB, "openid", &wrong)).await.page();
+    let link = page.attribute("back", "href").expect("a way back");
+    assert_eq!(link, format!("{begin}&iss=http%3A%2F%2Flocalhost%3A8080"));
+    // A stranger's word is not offered.
+    let made = registered(&op, &app_with(&json!({ "initiate_login_uri": "https://fresh.example/login" }))).await;
+    let page = op.browser().get(&authorize(as_client(&made), "openid", &wrong)).await.page();
+    assert!(page.text.contains("redirect_uri_mismatch") && !page.has_id("back"), "{}", page.text);
+}
