@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::domain::model::key::KeyPhase;
 use crate::domain::model::realm::{MAIN_REALM, Realm};
+use crate::domain::protocol::front_channel;
 use crate::service::{App, sector, subject};
 use crate::store::repo;
 
@@ -77,6 +78,7 @@ pub async fn examine(app: &App) -> Vec<Check> {
     }
     for realm in realms {
         checks.push(keys(app, &realm).await);
+        checks.extend(front_channel(&realm));
         checks.extend(sectors(app, &realm).await);
     }
     checks.push(administrator(app).await);
@@ -121,6 +123,14 @@ async fn keys(app: &App, realm: &Realm) -> Check {
         return Check::bad(&name, error.to_string(), "restore the database with the master key it was made with");
     }
     Check::well(&name, format!("{} algorithms sign", realm.settings.keys.algorithms.len()))
+}
+
+/// Nothing to say where access tokens come from the token endpoint alone.
+fn front_channel(realm: &Realm) -> Option<Check> {
+    let warning = front_channel::warning_of_realm(&realm.settings)?;
+    let (what, remedy) = warning.rsplit_once(". ").unwrap_or((warning, ""));
+    let what = format!("{} {what}", front_channel::REALM_FIELD);
+    Some(Check::odd(&format!("tokens of {}", realm.name), what, remedy))
 }
 
 /// Whether sector documents bear out what operators declared (OpenID Connect Core 8.1): applications that know
