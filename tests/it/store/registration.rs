@@ -33,7 +33,7 @@ async fn who_was_used_or_adopted_since_it_was_looked_at_is_not_retired() {
         assert_eq!(found.len(), 3, "an operator's is not among them");
 
         let mut tx = db.store.begin().await.unwrap();
-        assert_eq!(repo::registration::count(&mut tx, realm).await.unwrap(), 3);
+        assert_eq!(repo::registration::count_alone(&mut tx, realm).await.unwrap(), 3);
         repo::registration::note_use(&mut tx, realm, used.key, later).await.unwrap();
         let own = Client { origin: ClientOrigin::Operator, ..adopted.clone() };
         repo::client::update(&mut tx, &own, later).await.unwrap();
