@@ -2,6 +2,7 @@
 //! kept for the browser while a person signs in. Shared by the endpoint, the hand-over of a POST, and
 //! pages whose browser lost its cookie.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -29,13 +30,13 @@ use crate::service::signin::flow::{self, Flow};
 /// # Errors
 /// When facts cannot be read.
 pub async fn begin(call: &Call, query: &str) -> Result<Response<Body>, Error> {
-    let (request, client) = match check(call, query).await? {
-        Checked::Request(request, client) => (request, client),
+    let (request, client, query) = match check(call, query).await? {
+        Checked::Request(request, client, query) => (request, client, query),
         Checked::Answered(response) => return Ok(response),
     };
     let signed_in = signin::signed_in(call).await?;
     let (browser, cookie) = browser_or_new(call);
-    let flow = Flow::begun(&call.ctx, browser, &client, request, query);
+    let flow = Flow::begun(&call.ctx, browser, &client, *request, &query);
     let standing = Standing { client: &client, flow: &flow, signed_in: signed_in.as_ref() };
     let step = engine::decide(&call.app, &call.ctx, &standing).await?;
     let asked = Asked { request: &flow.request, client: &client, seen: signed_in.as_ref().into() };
@@ -73,31 +74,36 @@ pub enum Kept {
 /// # Errors
 /// When facts cannot be read.
 pub async fn keep(call: &Call, query: &str) -> Result<Kept, Error> {
-    let (request, client) = match check(call, query).await? {
-        Checked::Request(request, client) => (request, client),
+    let (request, client, query) = match check(call, query).await? {
+        Checked::Request(request, client, query) => (request, client, query),
         Checked::Answered(response) => return Ok(Kept::Answered(response)),
     };
     let (browser, cookie) = browser_or_new(call);
-    let flow = Flow::begun(&call.ctx, browser, &client, request, query);
+    let flow = Flow::begun(&call.ctx, browser, &client, *request, &query);
     let handle = flow::create(&call.app, &call.ctx, browser, &flow).await?;
     Ok(Kept::Pending { pending: Box::new(Pending { browser, handle, flow, client }), cookie })
 }
 
-enum Checked {
-    Request(AuthorizeRequest, Arc<Client>),
+enum Checked<'a> {
+    /// With its client, and the query with which it can begin again.
+    Request(Box<AuthorizeRequest>, Arc<Client>, Cow<'a, str>),
     Answered(Response<Body>),
 }
 
-async fn check(call: &Call, query: &str) -> Result<Checked, Error> {
-    let params = Params::parse(query.as_bytes())?;
-    let (outcome, client) = start::check(&call.app, &call.ctx, &params).await?;
+async fn check<'a>(call: &Call, query: &'a str) -> Result<Checked<'a>, Error> {
+    let sent = Params::parse(query.as_bytes())?;
+    let start::Checked { outcome, client, effective } = start::check(&call.app, &call.ctx, &sent).await?;
+    let params = effective.as_ref().unwrap_or(&sent);
     Ok(match (outcome, client) {
-        (Outcome::Request(request), Some(client)) => Checked::Request(*request, client),
+        (Outcome::Request(request), Some(client)) => {
+            let query = effective.as_ref().map_or(Cow::Borrowed(query), |params| Cow::Owned(params.to_query()));
+            Checked::Request(request, client, query)
+        }
         (Outcome::Request(_), None) => {
             return Err(Error::Internal("a request without a client passed its checks".to_owned()));
         }
         (Outcome::Page(refusal), client) => {
-            Checked::Answered(page::refused_request(call, &refusal, &params, client.as_deref()))
+            Checked::Answered(page::refused_request(call, &refusal, params, client.as_deref()))
         }
         (Outcome::Redirect(error), client) => {
             if let Some(client) = client.as_ref().filter(|client| answer::stays_here(call, client))
@@ -105,7 +111,7 @@ async fn check(call: &Call, query: &str) -> Result<Checked, Error> {
             {
                 return Ok(Checked::Answered(page::not_returned(call, client, &error.refusal)));
             }
-            Checked::Answered(answer::error(call, &error, client.as_deref(), &ui_locales::of(&params)))
+            Checked::Answered(answer::error(call, &error, client.as_deref(), &ui_locales::of(params)))
         }
     })
 }

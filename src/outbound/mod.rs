@@ -9,6 +9,7 @@ mod error;
 mod key_set;
 mod logo;
 pub mod names;
+mod request_object;
 mod sector;
 mod tls;
 

@@ -38,6 +38,7 @@ pub mod subject;
 pub mod token;
 pub mod userinfo;
 
+pub use authorize::request_uri::RequestUris;
 pub use client_keys::ClientKeys;
 pub use error::{Error, Fault};
 pub use register::used::LastUses;
@@ -68,6 +69,8 @@ pub struct App {
     pub client_keys: ClientKeys,
     /// When clients that registered themselves were last used.
     pub last_uses: LastUses,
+    /// What stood at clients' `request_uris`.
+    pub request_uris: RequestUris,
     /// Realms' keys of pairwise subs.
     pub pairwise_keys: PairwiseKeys,
 }

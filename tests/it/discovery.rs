@@ -174,7 +174,7 @@ async fn the_document_is_this() {
 }
 
 /// Registered names (IANA, OAuth Authorization Server Metadata) that we may use.
-const REGISTERED: [&str; 35] = [
+const REGISTERED: [&str; 37] = [
     "issuer",
     "authorization_endpoint",
     "token_endpoint",
@@ -206,6 +206,8 @@ const REGISTERED: [&str; 35] = [
     "claims_parameter_supported",
     "request_parameter_supported",
     "request_uri_parameter_supported",
+    "require_request_uri_registration",
+    "request_object_signing_alg_values_supported",
     "authorization_response_iss_parameter_supported",
     "service_documentation",
     // OpenID Connect Back-Channel Logout 1.0 section 2.1.
@@ -229,7 +231,10 @@ async fn oidcc_discovery_endpoint_verification() {
             if name.ends_with("_endpoint") || name == "jwks_uri" || name == "issuer" {
                 let url = url::Url::parse(value.as_str().expect("a text")).expect("a URL");
                 assert_eq!(url.scheme(), "https", "{name}");
-            } else if name.ends_with("_parameter_supported") || name.starts_with("backchannel_logout_") {
+            } else if name.ends_with("_parameter_supported")
+                || name.starts_with("backchannel_logout_")
+                || name == "require_request_uri_registration"
+            {
                 assert!(value.is_boolean(), "{name}");
             } else {
                 assert!(!list(&document, name).is_empty(), "{name}");

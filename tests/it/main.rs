@@ -29,6 +29,8 @@ mod authorize;
 #[cfg(test)]
 mod backchannel_logout;
 #[cfg(test)]
+mod claims_parameter;
+#[cfg(test)]
 mod client_assertion;
 #[cfg(test)]
 mod client_auth;
@@ -88,6 +90,8 @@ mod realms;
 mod refresh;
 #[cfg(test)]
 mod registration;
+#[cfg(test)]
+mod request_object;
 #[cfg(test)]
 mod resources;
 #[cfg(test)]

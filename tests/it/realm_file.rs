@@ -97,6 +97,20 @@ async fn end_of(op: &Op, user: &User, id: SessionId) -> Option<EndReason> {
 }
 
 #[tokio::test]
+async fn what_a_client_registers_of_its_request_objects_is_exported_and_planned() {
+    let op = Op::start().await;
+    let main = realm(&op, "main").await;
+    let uri = "https://app.example/r#47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU";
+    let with = format!(
+        "realm: main\nclients: [ {{ client_id: web, request_uris: [ \"{uri}\" ], request_object_signing_alg: none }} ]"
+    );
+    assert_eq!(told(&op, &with, false).await, ["update client web"]);
+    let text = export(&op.app, &main, Secrets::Left).await.expect("exported");
+    assert!(text.contains(uri) && text.contains("request_object_signing_alg: none"), "{text}");
+    assert_eq!(told(&op, &text, true).await, Vec::<String>::new(), "{text}");
+}
+
+#[tokio::test]
 async fn what_is_applied_is_not_applied_again_and_its_export_changes_nothing() {
     let op = Op::start().await;
     assert_eq!(told(&op, REALM, false).await, Vec::<String>::new());

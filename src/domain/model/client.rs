@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::ids::{ClientKey, ClientSecretId, RealmId};
-use super::key::{Algorithm, ClientAlgorithm};
+use super::key::{Algorithm, ClientAlgorithm, RequestObjectAlgorithm};
 use super::secret::SecretHash;
 use super::timestamp::Timestamp;
 
@@ -75,6 +75,11 @@ pub struct ClientMetadata {
     pub jwks: Option<Value>,
     /// Where its public keys are fetched.
     pub jwks_uri: Option<String>,
+    /// Where its request objects may stand (OpenID Connect Dynamic Registration 2); a fragment is the SHA-256 of
+    /// the contents, in base64url.
+    pub request_uris: Vec<String>,
+    /// How its request objects are signed; any key pair's algorithm when absent, and never not at all.
+    pub request_object_signing_alg: Option<RequestObjectAlgorithm>,
     /// Grants it may use.
     pub grant_types: Vec<GrantType>,
     /// Response types it may ask for.
@@ -131,6 +136,8 @@ impl Default for ClientMetadata {
             token_endpoint_auth_signing_alg: None,
             jwks: None,
             jwks_uri: None,
+            request_uris: Vec::new(),
+            request_object_signing_alg: None,
             grant_types: vec![GrantType::AuthorizationCode],
             response_types: vec![ResponseType::Code],
             scope: "openid".to_owned(),

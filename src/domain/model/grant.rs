@@ -65,7 +65,7 @@ pub struct GrantTerms {
     pub amr: Vec<Amr>,
     /// The request's nonce, for the first ID token.
     pub nonce: Option<String>,
-    /// The request's `claims` parameter, as JSON text.
+    /// The request's `claims` parameter as JSON text, brought down to the names that can be delivered.
     pub claims: Option<String>,
     /// Resources (RFC 8707) in their registered spelling.
     pub resources: Vec<String>,

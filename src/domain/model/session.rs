@@ -182,6 +182,9 @@ impl Acr {
     /// Every class, weakest first.
     pub const ALL: [Self; 4] = [Self::Aal1, Self::Aal2, Self::Phr, Self::Phrh];
 
+    /// Those that a sign-in can reach today, weakest first; discovery lists them.
+    pub const REACHABLE: [Self; 1] = [Self::Aal1];
+
     /// The claim's value.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

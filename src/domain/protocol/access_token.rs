@@ -84,6 +84,9 @@ pub struct AccessTokenClaims<'a> {
     roles: Option<&'a [String]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     groups: Option<&'a [String]>,
+    /// Private: single claims that userinfo gives for this token, by their names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    userinfo_claims: Vec<String>,
 }
 
 /// The `cnf` claim (RFC 7800, RFC 9449 section 6.1).
@@ -116,6 +119,7 @@ impl<'a> AccessTokenClaims<'a> {
             cnf: given.cnf.as_deref().map(|jkt| Confirmation { jkt }),
             roles: facts.roles,
             groups: facts.groups,
+            userinfo_claims: given.requested_claims().userinfo,
         }
     }
 
@@ -161,6 +165,8 @@ pub struct AccessToken {
     pub cnf_jkt: Option<String>,
     /// The internal user key: only opaque tokens carry it, since others can read a JWT.
     pub user: Option<UserId>,
+    /// Single claims that userinfo gives beside those of the scopes.
+    pub userinfo_claims: Vec<String>,
 }
 
 impl AccessToken {
@@ -203,6 +209,8 @@ struct JwtForm {
     gid: Option<String>,
     cid: Option<String>,
     cnf: Option<CnfForm>,
+    #[serde(default)]
+    userinfo_claims: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -242,6 +250,7 @@ fn read_jwt(payload: &[u8]) -> Option<AccessToken> {
         cid: form.cid.map(|cid| cid.parse()).transpose().ok()?,
         cnf_jkt: form.cnf.and_then(|cnf| cnf.jkt),
         user: None,
+        userinfo_claims: form.userinfo_claims,
     })
 }
 

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::scope::{GROUPS, ROLES};
 use crate::model::user::{Address, StandardClaims, User};
@@ -63,6 +64,8 @@ pub struct UserinfoClaims<'a> {
     roles: Option<&'a [String]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     groups: Option<&'a [String]>,
+    #[serde(flatten)]
+    requested: Option<Map<String, Value>>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
@@ -151,7 +154,15 @@ impl<'a> UserinfoClaims<'a> {
             phone: has("phone").then(|| phone(claims)).flatten(),
             roles: has(ROLES).then_some(facts.roles),
             groups: has(GROUPS).then_some(facts.groups),
+            requested: None,
         }
+    }
+
+    /// With claims that were asked for by name; none of them is among those of the scopes.
+    #[must_use]
+    pub fn with(mut self, requested: Option<Map<String, Value>>) -> Self {
+        self.requested = requested;
+        self
     }
 
     /// The body.
@@ -247,7 +258,7 @@ fn address(address: &Address) -> Option<AddressClaim<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::super::sample;
     use super::*;

@@ -8,9 +8,10 @@ use serde::Serialize;
 use super::claims::SUPPORTED;
 use super::scope::STANDARD;
 use crate::model::client::{AuthMethod, GrantType, SubjectType};
-use crate::model::key::{Algorithm, ClientAlgorithm};
+use crate::model::key::{Algorithm, ClientAlgorithm, RequestObjectAlgorithm};
 use crate::model::realm::Realm;
 use crate::model::scope::Scope;
+use crate::model::session::Acr;
 
 /// The address of a realm's OpenID Connect metadata.
 #[must_use]
@@ -51,7 +52,7 @@ pub struct Metadata {
     response_types_supported: [&'static str; 1],
     response_modes_supported: [&'static str; 2],
     grant_types_supported: Vec<&'static str>,
-    acr_values_supported: [&'static str; 1],
+    acr_values_supported: [&'static str; Acr::REACHABLE.len()],
     subject_types_supported: Vec<&'static str>,
     id_token_signing_alg_values_supported: Vec<&'static str>,
     userinfo_signing_alg_values_supported: Vec<&'static str>,
@@ -70,6 +71,8 @@ pub struct Metadata {
     claims_parameter_supported: bool,
     request_parameter_supported: bool,
     request_uri_parameter_supported: bool,
+    require_request_uri_registration: bool,
+    request_object_signing_alg_values_supported: [&'static str; RequestObjectAlgorithm::ALL.len()],
     authorization_response_iss_parameter_supported: bool,
     backchannel_logout_supported: bool,
     backchannel_logout_session_supported: bool,
@@ -114,7 +117,7 @@ impl Metadata {
             response_types_supported: ["code"],
             response_modes_supported: ["query", "form_post"],
             grant_types_supported: GrantType::ALL.iter().map(|grant| grant.as_str()).collect(),
-            acr_values_supported: ["aal1"],
+            acr_values_supported: Acr::REACHABLE.map(Acr::as_str),
             subject_types_supported: SubjectType::ALL.iter().map(|subject| subject.as_str()).collect(),
             id_token_signing_alg_values_supported: algorithms.iter().map(|alg| alg.as_str()).collect(),
             userinfo_signing_alg_values_supported: algorithms.iter().map(|alg| alg.as_str()).collect(),
@@ -130,9 +133,12 @@ impl Metadata {
             claim_types_supported: ["normal"],
             claims_supported: SUPPORTED.to_vec(),
             ui_locales_supported: realm.settings.locales.supported.clone(),
-            claims_parameter_supported: false,
-            request_parameter_supported: false,
-            request_uri_parameter_supported: false,
+            claims_parameter_supported: true,
+            request_parameter_supported: true,
+            request_uri_parameter_supported: true,
+            require_request_uri_registration: true,
+            request_object_signing_alg_values_supported: RequestObjectAlgorithm::ALL
+                .map(RequestObjectAlgorithm::as_str),
             authorization_response_iss_parameter_supported: true,
             backchannel_logout_supported: true,
             backchannel_logout_session_supported: true,
@@ -221,9 +227,11 @@ mod tests {
             ("authorization_response_iss_parameter_supported", json!(true)),
             ("backchannel_logout_supported", json!(true)),
             ("backchannel_logout_session_supported", json!(true)),
-            ("request_parameter_supported", json!(false)),
-            ("request_uri_parameter_supported", json!(false)),
-            ("claims_parameter_supported", json!(false)),
+            ("request_parameter_supported", json!(true)),
+            ("request_uri_parameter_supported", json!(true)),
+            ("require_request_uri_registration", json!(true)),
+            ("request_object_signing_alg_values_supported", json!(["RS256", "PS256", "ES256", "EdDSA", "none"])),
+            ("claims_parameter_supported", json!(true)),
         ];
         for (member, value) in want {
             assert_eq!(got[member], value, "{member}");

@@ -1,7 +1,8 @@
 //! ID tokens: OpenID Connect Core sections 2, 3.1.3.3, 3.1.3.6 and 12.2; hints: 3.1.2.1 and
 //! RP-Initiated Logout section 2.
 //!
-//! No `nbf` (behaviour case B-55) and no claims about the person: those belong in userinfo.
+//! No `nbf` (behaviour case B-55), and no claims about the person but those that were asked for one by one: they
+//! belong in userinfo.
 
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use aws_lc_rs::digest::{self, digest};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::json::{self, OneOrMany};
 use super::refusal::{OauthCode, Refusal};
@@ -37,6 +39,8 @@ pub struct IdTokenFacts<'a> {
     pub now: Timestamp,
     /// How long it lives.
     pub lifetime: Duration,
+    /// Claims about the person that were asked for by name (Core 5.5); none of ours is among them.
+    pub requested: Option<&'a Map<String, Value>>,
 }
 
 /// The claims of an ID token, written in one pass.
@@ -60,6 +64,8 @@ pub struct IdTokenClaims<'a> {
     at_hash: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "json::maybe_shown")]
     sid: Option<SessionId>,
+    #[serde(flatten)]
+    requested: Option<&'a Map<String, Value>>,
 }
 
 impl<'a> IdTokenClaims<'a> {
@@ -80,6 +86,7 @@ impl<'a> IdTokenClaims<'a> {
             azp: &given.client_id,
             at_hash: facts.access_token.map(|token| at_hash(facts.alg, token)),
             sid: given.sid,
+            requested: facts.requested,
         }
     }
 
@@ -159,7 +166,7 @@ pub fn parse_hint(typ: Option<&str>, payload: &[u8], issuer: &str) -> Result<Hin
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::super::sample::{self, ISSUER};
     use super::super::token::Subject;
@@ -195,6 +202,7 @@ mod tests {
             alg: Algorithm::RS256,
             now: sample::now(),
             lifetime: Duration::from_mins(5),
+            requested: None,
         };
         serde_json::from_slice(&IdTokenClaims::new(&facts).to_bytes()).unwrap()
     }

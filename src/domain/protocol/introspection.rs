@@ -191,6 +191,7 @@ mod tests {
             cid: Some(sample::CLIENT),
             cnf_jkt: None,
             user: None,
+            userinfo_claims: Vec::new(),
         }
     }
 

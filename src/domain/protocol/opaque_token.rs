@@ -58,6 +58,8 @@ pub struct OpaquePayload {
     amr: Vec<String>,
     #[serde(rename = "k", default, skip_serializing_if = "Option::is_none")]
     cnf_jkt: Option<String>,
+    #[serde(rename = "q", default, skip_serializing_if = "Vec::is_empty")]
+    userinfo_claims: Vec<String>,
 }
 
 impl OpaquePayload {
@@ -85,6 +87,7 @@ impl OpaquePayload {
             acr: given.acr.map(|acr| acr.as_str().to_owned()),
             amr: given.amr.iter().map(|amr| amr.as_str().to_owned()).collect(),
             cnf_jkt: given.cnf.clone(),
+            userinfo_claims: given.requested_claims().userinfo,
         }
     }
 
@@ -120,6 +123,7 @@ impl OpaquePayload {
             cid: self.cid,
             cnf_jkt: self.cnf_jkt,
             user: self.user,
+            userinfo_claims: self.userinfo_claims,
         }
     }
 }

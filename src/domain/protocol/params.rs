@@ -136,6 +136,25 @@ impl Params {
         self.entries.iter().any(|entry| entry.name == name)
     }
 
+    /// Those parameters whose name is kept, readable or not.
+    #[must_use]
+    pub fn retained(&self, keep: impl Fn(&str) -> bool) -> Self {
+        Self { entries: self.entries.iter().filter(|entry| keep(&entry.name)).cloned().collect() }
+    }
+
+    /// With further ones behind them.
+    #[must_use]
+    pub fn joined<'a>(mut self, pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        self.entries.extend(Self::from_pairs(pairs).entries);
+        self
+    }
+
+    /// Written as a query again, without what cannot be read.
+    #[must_use]
+    pub fn to_query(&self) -> String {
+        form_urlencoded::Serializer::new(String::new()).extend_pairs(self.pairs()).finish()
+    }
+
     /// Readable names and values in the order sent, for keeping a request.
     pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.entries.iter().filter_map(|entry| Some((entry.name.as_str(), entry.value.as_deref().ok()?)))

@@ -39,6 +39,10 @@ pub enum OauthCode {
     RequestNotSupported,
     /// OpenID Connect Core 3.1.2.6.
     RequestUriNotSupported,
+    /// OpenID Connect Core 3.1.2.6, RFC 9101 section 7.
+    InvalidRequestUri,
+    /// OpenID Connect Core 3.1.2.6, RFC 9101 section 7.
+    InvalidRequestObject,
     /// OpenID Connect Core 3.1.2.6.
     RegistrationNotSupported,
     /// OpenID Connect Unmet Authentication Requirements.
@@ -78,6 +82,8 @@ impl OauthCode {
             Self::AccountSelectionRequired => "account_selection_required",
             Self::RequestNotSupported => "request_not_supported",
             Self::RequestUriNotSupported => "request_uri_not_supported",
+            Self::InvalidRequestUri => "invalid_request_uri",
+            Self::InvalidRequestObject => "invalid_request_object",
             Self::RegistrationNotSupported => "registration_not_supported",
             Self::UnmetAuthenticationRequirements => "unmet_authentication_requirements",
             Self::InvalidTarget => "invalid_target",

@@ -84,6 +84,7 @@ mod tests {
             cid: None,
             cnf_jkt: None,
             user: None,
+            userinfo_claims: Vec::new(),
         }
     }
 

@@ -15,12 +15,14 @@ use super::text as check;
 use super::users::{encrypted, secret_ref};
 use crate::model::client::{ApplicationType, AuthMethod, ClientMetadata, GrantType};
 use crate::model::secret::Secret;
-use crate::protocol::{foreign_jwks, frontchannel_logout, redirect_uri, subject};
+use crate::protocol::{foreign_jwks, frontchannel_logout, redirect_uri, request_uri, subject};
 
 const AUTH_METHODS: &[&str] =
     &["client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt", "none"];
 const ALGORITHMS: &[&str] = &["RS256", "PS256", "ES256", "EdDSA"];
 const ASSERTION_ALGORITHMS: &[&str] = &["RS256", "PS256", "ES256", "EdDSA", "HS256"];
+
+const REQUEST_OBJECT_ALGORITHMS: &[&str] = &["RS256", "PS256", "ES256", "EdDSA", "none"];
 
 pub(super) const TABLE: &[Field] = &[
     Field::new("client_id", Form::Own),
@@ -50,6 +52,8 @@ pub(super) const TABLE: &[Field] = &[
     Field::new("token_endpoint_auth_signing_alg", Form::Word(ASSERTION_ALGORITHMS)),
     Field::new("jwks", Form::Json(jwks)),
     Field::new("jwks_uri", Form::Checked(fetched)),
+    Field::new("request_uris", Form::Each(request_uri, 20)),
+    Field::new("request_object_signing_alg", Form::Word(REQUEST_OBJECT_ALGORITHMS)),
     Field::new("grant_types", Form::Each(grant_type, 10)),
     Field::new("response_types", Form::Each(response_type, 1)),
     Field::new("scope", Form::Checked(check::scope)),
@@ -93,6 +97,11 @@ fn fetched(text: &str) -> Result<String, String> {
         return Err(format!("{} must begin with https:// and have no fragment", shown(text)));
     }
     check::https(text)
+}
+
+fn request_uri(text: &str) -> Result<String, String> {
+    request_uri::check_registrable(text).map_err(|fault| format!("{} {fault}", shown(text)))?;
+    Ok(text.to_owned())
 }
 
 fn grant_type(text: &str) -> Result<String, String> {
@@ -273,6 +282,19 @@ pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
     list
 }
 
+/// A signed request object needs a key to verify it with.
+fn request_object_keys(client: &ClientMetadata) -> Option<Crossed> {
+    let alg = client.request_object_signing_alg?.key()?;
+    let message = match (&client.jwks, &client.jwks_uri) {
+        (None, None) => format!("{} needs the client's public keys: jwks or jwks_uri", alg.as_str()),
+        (Some(jwks), _) if foreign_jwks::read(jwks).is_ok_and(|set| set.candidates(alg, None).is_empty()) => {
+            format!("none of the keys is for {}", alg.as_str())
+        }
+        _ => return None,
+    };
+    Some(Crossed::new(&["request_object_signing_alg", "jwks", "jwks_uri"], message))
+}
+
 /// What is wrong with a client's ways to sign (OpenID Connect Dynamic Registration 2).
 fn crossed_keys(client: &ClientMetadata) -> Vec<Crossed> {
     let mut list = Vec::new();
@@ -286,6 +308,7 @@ fn crossed_keys(client: &ClientMetadata) -> Vec<Crossed> {
             "private_key_jwt needs the client's public keys: jwks or jwks_uri",
         ));
     }
+    list.extend(request_object_keys(client));
     let Some(alg) = client.token_endpoint_auth_signing_alg else { return list };
     let fits = match method {
         AuthMethod::PrivateKeyJwt => alg.key().is_some(),

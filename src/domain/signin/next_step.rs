@@ -95,7 +95,14 @@ pub fn next_step(facts: &StepFacts<'_>) -> Step {
             return refuse(
                 OauthCode::LoginRequired,
                 "hint_other_user",
-                "another user signed in than id_token_hint names",
+                "another user signed in than id_token_hint or claims names",
+            );
+        }
+        Login::AcrOutOfReach => {
+            return refuse(
+                OauthCode::UnmetAuthenticationRequirements,
+                "acr_out_of_reach",
+                "none of the acr values that claims demands can be reached by this user's sign-in",
             );
         }
         Login::Needed(_) if facts.request.prompt.none => {
@@ -120,10 +127,15 @@ enum Login<'a> {
     Enough(SessionFact<'a>),
     Needed(Option<Offer>),
     WrongPerson,
+    AcrOutOfReach,
 }
 
 fn check_login<'a>(facts: &StepFacts<'a>) -> Login<'a> {
     let request = facts.request;
+    // Nobody is made to sign in for what no sign-in reaches.
+    if !is_met(&request.acr_demanded, Acr::REACHABLE.last().copied()) {
+        return Login::AcrOutOfReach;
+    }
     let Some(session) = facts.session.filter(|session| session.live) else {
         return Login::Needed(offer(request, None));
     };
@@ -133,14 +145,22 @@ fn check_login<'a>(facts: &StepFacts<'a>) -> Login<'a> {
         // after a proof of this very flow would ask for ever.
         return if fresh { Login::WrongPerson } else { Login::Needed(offer(request, Some(session))) };
     }
+    let acr_met = is_met(&request.acr_demanded, Some(session.acr));
     if fresh {
-        return Login::Enough(session);
+        // What a proof of this very flow did not reach, asking again would not.
+        return if acr_met { Login::Enough(session) } else { Login::AcrOutOfReach };
     }
     let demanded = request.prompt.login || request.prompt.select_account;
-    if demanded || is_too_old(request.max_age, session.auth_time, facts.now) {
+    if demanded || !acr_met || is_too_old(request.max_age, session.auth_time, facts.now) {
         return Login::Needed(offer(request, Some(session)));
     }
     Login::Enough(session)
+}
+
+/// An essential `acr` (Core 5.5.1.1): one of its values, or a class above it. A session that falls short is
+/// stepped up by a sign-in of its own. Nothing demanded is met by everything.
+fn is_met(demanded: &[String], acr: Option<Acr>) -> bool {
+    demanded.is_empty() || demanded.iter().filter_map(|value| Acr::from_name(value)).any(|value| Some(value) <= acr)
 }
 
 /// `max_age` (Core 3.1.2.1), by whole seconds as the relying party sees `auth_time`; 0 means the same
@@ -171,7 +191,7 @@ fn consent_needed(facts: &StepFacts<'_>) -> Option<Step> {
     }
     let request = facts.request;
     let allowed = |scope: &String| facts.consent.is_some_and(|consent| consent.scope.contains(scope));
-    let (known, ask): (Vec<String>, Vec<String>) = request.scope.iter().cloned().partition(allowed);
+    let (known, ask): (Vec<String>, Vec<String>) = request.consent_scope().map(str::to_owned).partition(allowed);
     let reachable = |resource: &&String| facts.consent.is_some_and(|consent| consent.resources.contains(resource));
     let resources: Vec<String> = request.resources.iter().filter(|resource| !reachable(resource)).cloned().collect();
     let trusted = facts.client.metadata.consent == ConsentMode::Skip;

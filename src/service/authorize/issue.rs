@@ -59,7 +59,7 @@ pub async fn code(app: &App, ctx: &Ctx, facts: Facts<'_>) -> Result<String, Erro
             acr: session.acr,
             amr: session.amr.clone(),
             nonce: facts.request.nonce.clone(),
-            claims: None,
+            claims: facts.request.claims.to_text(),
             resources: facts.request.resources.clone(),
             cnf: None,
             actor: None,

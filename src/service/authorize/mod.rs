@@ -4,4 +4,6 @@
 pub mod hint;
 pub mod issue;
 pub mod repeats;
+pub mod request_object;
+pub mod request_uri;
 pub mod start;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::request_object::{self, Read};
 use super::{hint, repeats};
 use crate::context::Ctx;
 use crate::domain::model::client::Client;
@@ -16,16 +17,37 @@ use crate::store::shortlived::{Kind, Put};
 /// How long a request that came by POST waits for the browser's GET.
 const HANDOVER: std::time::Duration = std::time::Duration::from_secs(300);
 
-/// Checks a request. The client comes along where there is one.
+/// A request that was checked.
+pub struct Checked {
+    /// What became of it.
+    pub outcome: Outcome,
+    /// The client, where there is one.
+    pub client: Option<Arc<Client>>,
+    /// The parameters that count, where it came as an object: with them it begins again, so that an object that
+    /// has expired by then, or an address that changed, is not read twice.
+    pub effective: Option<Params>,
+}
+
+/// Checks a request.
 ///
 /// # Errors
 /// When facts cannot be read.
-pub async fn check(app: &App, ctx: &Ctx, params: &Params) -> Result<(Outcome, Option<Arc<Client>>), Error> {
+pub async fn check(app: &App, ctx: &Ctx, params: &Params) -> Result<Checked, Error> {
     let models = app.store.models();
     let client = match params.one("client_id") {
         Ok(Some(client_id)) => models.client(ctx.realm.id, client_id).await?,
         _ => None,
     };
+    let read = match client.as_ref().filter(|client| client.enabled) {
+        Some(client) => request_object::read(app, ctx, client, params).await,
+        None => Read::Plain,
+    };
+    let (effective, refusal) = match read {
+        Read::Plain => (None, None),
+        Read::Effective(effective) => (Some(effective), None),
+        Read::Refused { params, refusal } => (params, Some(refusal)),
+    };
+    let params = effective.as_ref().unwrap_or(params);
     let resources = models.resources(ctx.realm.id).await?;
     let scopes = models.scopes(ctx.realm.id).await?;
     let id_token_hint = match params.one("id_token_hint") {
@@ -41,11 +63,14 @@ pub async fn check(app: &App, ctx: &Ctx, params: &Params) -> Result<(Outcome, Op
     };
     let facts =
         Facts { realm: &ctx.realm, client: client.as_deref(), resources: &resources, scopes: &scopes, id_token_hint };
-    let outcome = table::check(params, &facts);
+    let outcome = match refusal {
+        Some(refusal) => table::refuse(params, &facts, refusal),
+        None => table::check(params, &facts),
+    };
     if let (Outcome::Request(request), Some(client)) = (&outcome, &client) {
         repeats::notice(app, ctx, client, request).await?;
     }
-    Ok((outcome, client))
+    Ok(Checked { outcome, client, effective })
 }
 
 /// Keeps a request that came by POST from elsewhere: its GET binds the browser (`security-design` rule 5).

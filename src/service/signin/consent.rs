@@ -34,9 +34,9 @@ pub async fn allow(
         created_at: ctx.now,
         updated_at: ctx.now,
     });
-    for scope in &request.scope {
-        if !consent.scope.contains(scope) {
-            consent.scope.push(scope.clone());
+    for scope in request.consent_scope() {
+        if !consent.scope.iter().any(|own| own == scope) {
+            consent.scope.push(scope.to_owned());
         }
     }
     for resource in &request.resources {

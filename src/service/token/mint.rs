@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::{Map, Value};
 
 use super::answer::TokenAnswer;
 use super::facts;
@@ -15,9 +16,11 @@ use crate::domain::model::realm::Realm;
 use crate::domain::model::timestamp::Timestamp;
 use crate::domain::protocol::access_token::{self, AccessTokenClaims, AccessTokenFacts};
 use crate::domain::protocol::backchannel_logout::{self, LogoutTokenClaims, LogoutTokenFacts};
+use crate::domain::protocol::claims::ClaimFacts;
 use crate::domain::protocol::id_token::{self, IdTokenClaims, IdTokenFacts};
 use crate::domain::protocol::jwt::JwsHeader;
 use crate::domain::protocol::opaque_token::{self, OpaquePayload};
+use crate::domain::protocol::requested_claims;
 use crate::domain::protocol::scope::{GROUPS, ROLES};
 use crate::domain::protocol::token::{Entitlement, Subject};
 use crate::observe::metrics::metrics;
@@ -101,6 +104,7 @@ pub async fn tokens(app: &App, ctx: &Ctx, order: &Order<'_>) -> Result<Minted, E
     };
     let id_token = if entitlement.issue_id_token {
         let alg = id_token_alg(&ctx.realm, client);
+        let requested = requested(order, &sub);
         let facts = IdTokenFacts {
             issuer: &ctx.site.issuer,
             entitlement,
@@ -109,6 +113,7 @@ pub async fn tokens(app: &App, ctx: &Ctx, order: &Order<'_>) -> Result<Minted, E
             alg,
             now: ctx.now,
             lifetime: settings.tokens.id_token.get(),
+            requested: requested.as_ref(),
         };
         let payload = &IdTokenClaims::new(&facts).to_bytes();
         Some(signed(app, realm, Unsigned { alg, typ: id_token::TYP, payload }, ctx.now).await?)
@@ -122,6 +127,15 @@ pub async fn tokens(app: &App, ctx: &Ctx, order: &Order<'_>) -> Result<Minted, E
         expires_in: settings.tokens.access.as_secs(),
         scope: entitlement.scope.join(" "),
     })
+}
+
+/// Claims that the ID token holds because they were asked for by name; `None` as a rule.
+fn requested(order: &Order<'_>, sub: &str) -> Option<Map<String, Value>> {
+    let person = order.person.filter(|_| order.entitlement.claims.is_some())?;
+    let names = order.entitlement.requested_claims().id_token;
+    let facts =
+        ClaimFacts { sub, user: &person.user, roles: &person.effective.roles, groups: &person.effective.groups };
+    Some(requested_claims::deliver(&facts, &names, &order.client.metadata.scope))
 }
 
 /// Of whom the tokens speak, as their client knows her.

@@ -103,12 +103,12 @@ async fn only_the_code_flow_is_there() {
 }
 
 #[tokio::test]
-async fn request_objects_are_refused_by_their_own_code() {
+async fn request_objects_that_cannot_be_read_are_refused_by_their_own_code() {
     let op = Op::start().await;
     for (name, value, error) in [
-        ("request", "e30.e30.", "request_not_supported"),
-        ("request_uri", "https://app.example/object", "request_uri_not_supported"),
-        ("request_uri", "urn:ietf:params:oauth:request_uri:x", "request_uri_not_supported"),
+        ("request", "e30.e30.", "invalid_request_object"),
+        ("request_uri", "https://app.example/object", "invalid_request_uri"),
+        ("request_uri", "urn:ietf:params:oauth:request_uri:x", "invalid_request_uri"),
         ("registration", "{}", "registration_not_supported"),
     ] {
         let answer = op.browser().get(&authorize(WEB, "openid", &[(name, value)])).await;
@@ -128,11 +128,11 @@ async fn a_state_only_inside_the_request_object_comes_back_with_the_refusal() {
     let inside = r#"{"state":"in side &","nonce":"n","redirect_uri":"https://evil.example/"}"#;
     let object = format!("e30.{}.", URL_SAFE_NO_PAD.encode(inside));
     let answer = op.browser().get(&authorize(WEB, "openid", &[("state", ""), ("request", &object)])).await;
-    assert_refused(&answer, WEB.redirect_uri, "request_not_supported", "inside");
+    assert_refused(&answer, WEB.redirect_uri, "invalid_request_object", "inside");
     assert_eq!(answer.location_param("state").as_deref(), Some("in side &"));
     // The object's redirect URI is not taken, and a bad one outside gets a page.
     let wrong = [("redirect_uri", "https://evil.example/"), ("request", object.as_str())];
-    assert_on_page(&op.browser().get(&authorize(WEB, "openid", &wrong)).await, "redirect_uri_mismatch", "outside");
+    assert_on_page(&op.browser().get(&authorize(WEB, "openid", &wrong)).await, "invalid_request_object", "outside");
 }
 
 #[tokio::test]

@@ -194,8 +194,8 @@ async fn every_listed_response_type_and_mode_works_and_no_other() {
     for (name, value, error) in [
         ("code_challenge_method", "plain", "invalid_request"),
         ("prompt", "create", "invalid_request"),
-        ("request", "e30.e30.", "request_not_supported"),
-        ("request_uri", "https://app.example/r", "request_uri_not_supported"),
+        ("request", "e30.e30.", "invalid_request_object"),
+        ("request_uri", "https://app.example/r", "invalid_request_uri"),
     ] {
         let answer = browser.get(&authorize(WEB, "openid", &[(name, value)])).await;
         assert_eq!(answer.location_param("error").as_deref(), Some(error), "{name}={value}");

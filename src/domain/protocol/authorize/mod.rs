@@ -6,6 +6,7 @@ pub mod request;
 pub mod response;
 pub mod table;
 
+mod claims;
 mod client;
 mod hints;
 mod id_token_hint;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::ids::SessionId;
 use crate::protocol::refusal::Refusal;
+use crate::protocol::requested_claims::RequestedClaims;
 
 /// An authorization request that may be answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +35,7 @@ pub struct AuthorizeRequest {
     pub ui_locales: Vec<String>,
     /// Pre-fills the name on the sign-in page; never a credential.
     pub login_hint: Option<String>,
-    /// The subject of a valid ID token hint.
+    /// Who must be answered about and no other: the subject of a valid ID token hint, or a `sub` by value in `claims`.
     pub hint_sub: Option<String>,
     /// The session of a valid ID token hint: it leads to a person whose `sub` is pairwise.
     #[serde(default)]
@@ -47,6 +48,12 @@ pub struct AuthorizeRequest {
     pub resources: Vec<String>,
     /// Whether the ID token must say when the person proved herself.
     pub require_auth_time: bool,
+    /// Single claims to be delivered (OpenID Connect Core 5.5).
+    #[serde(default)]
+    pub claims: RequestedClaims,
+    /// Authentication context classes of which one must be reached (Core 5.5.1.1); empty = any will do.
+    #[serde(default)]
+    pub acr_demanded: Vec<String>,
 }
 
 impl AuthorizeRequest {
@@ -54,6 +61,12 @@ impl AuthorizeRequest {
     #[must_use]
     pub fn has_scope(&self, scope: &str) -> bool {
         self.scope.iter().any(|own| own == scope)
+    }
+
+    /// What the person is asked for: the scopes, and those that single claims belong to.
+    pub fn consent_scope(&self) -> impl Iterator<Item = &str> {
+        let by_claims = self.claims.scopes().into_iter().filter(|scope| !self.has_scope(scope));
+        self.scope.iter().map(String::as_str).chain(by_claims)
     }
 
     /// Whether an ID token is asked for; without `openid` it is a plain OAuth request.

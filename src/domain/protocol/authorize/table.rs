@@ -4,8 +4,8 @@
 
 use super::request::{AuthorizeRequest, ErrorRedirect, Prompt, ResponseMode};
 use super::{
-    client, hints, id_token_hint, max_age, nonce, pkce, prompt, redirect_uri, request_object, resource, response_mode,
-    response_type, scope, state,
+    claims, client, hints, id_token_hint, max_age, nonce, pkce, prompt, redirect_uri, request_object, resource,
+    response_mode, response_type, scope, state,
 };
 use crate::model::client::Client;
 use crate::model::ids::SessionId;
@@ -14,6 +14,7 @@ use crate::model::resource::Resource;
 use crate::model::scope::Scope;
 use crate::protocol::params::Params;
 use crate::protocol::refusal::Refusal;
+use crate::protocol::requested_claims::RequestedClaims;
 
 /// What the checks need beside the parameters; the caller has loaded it.
 #[derive(Debug, Clone)]
@@ -68,7 +69,7 @@ pub(super) struct Asked<'a> {
 }
 
 /// Single-valued parameters that this endpoint knows; `resource` may repeat (RFC 8707 section 2).
-pub const SINGLE: [&str; 19] = [
+pub const SINGLE: [&str; 20] = [
     "response_type",
     "client_id",
     "redirect_uri",
@@ -88,11 +89,12 @@ pub const SINGLE: [&str; 19] = [
     "request",
     "request_uri",
     "registration",
+    "claims",
 ];
 
 /// The checks that answer by redirect, in order. `resource` stands before `scope`, since the resources
-/// decide which scopes are known; `max_age` knows `require_auth_time`.
-const CHECKS: [(&str, Check); 12] = [
+/// decide which scopes are known; `max_age` knows `require_auth_time`, and `claims` whom a hint names.
+const CHECKS: [(&str, Check); 13] = [
     ("single", |asked, _| asked.params.check_single(&SINGLE).map_err(Refusal::from)),
     ("request_object", request_object::check),
     ("state", state::check),
@@ -105,6 +107,7 @@ const CHECKS: [(&str, Check); 12] = [
     ("prompt", prompt::check),
     ("max_age", max_age::check),
     ("id_token_hint", id_token_hint::check),
+    ("claims", claims::check),
 ];
 
 /// Runs the table.
@@ -122,15 +125,29 @@ pub fn check(params: &Params, facts: &Facts<'_>) -> Outcome {
     let mut request = blank(client, redirect_uri);
     for (_, check) in CHECKS {
         if let Err(refusal) = check(&asked, &mut request) {
-            let response_mode = response_mode::for_refusal(params);
-            let state = state::for_refusal(params, response_mode);
-            let redirect_uri = redirect_uri.to_owned();
-            return Outcome::Redirect(ErrorRedirect { redirect_uri, response_mode, state, refusal });
+            return redirect(params, redirect_uri, refusal);
         }
     }
     // Wishes cannot fail.
     hints::fill(&asked, &mut request);
     Outcome::Request(Box::new(request))
+}
+
+/// The answer where a request object could not be read: what stands beside it decides who is told.
+#[must_use]
+pub fn refuse(params: &Params, facts: &Facts<'_>, refusal: Refusal) -> Outcome {
+    match client::check(params, facts).map(|client| redirect_uri::check(params, client)) {
+        Ok(Ok(redirect_uri)) => redirect(params, redirect_uri, refusal),
+        // The right one may have been inside.
+        Ok(Err(_)) => Outcome::Page(refusal),
+        Err(refusal) => Outcome::Page(refusal),
+    }
+}
+
+fn redirect(params: &Params, redirect_uri: &str, refusal: Refusal) -> Outcome {
+    let response_mode = response_mode::for_refusal(params);
+    let state = state::for_refusal(params, response_mode);
+    Outcome::Redirect(ErrorRedirect { redirect_uri: redirect_uri.to_owned(), response_mode, state, refusal })
 }
 
 fn blank(client: &Client, redirect_uri: &str) -> AuthorizeRequest {
@@ -153,6 +170,8 @@ fn blank(client: &Client, redirect_uri: &str) -> AuthorizeRequest {
         code_challenge: None,
         resources: Vec::new(),
         require_auth_time: false,
+        claims: RequestedClaims::default(),
+        acr_demanded: Vec::new(),
     }
 }
 

@@ -43,6 +43,8 @@ const MEMBERS: &[&str] = &[
     "policy_uri",
     "post_logout_redirect_uris",
     "redirect_uris",
+    "request_object_signing_alg",
+    "request_uris",
     "require_auth_time",
     "response_types",
     "scope",

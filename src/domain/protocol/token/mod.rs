@@ -14,6 +14,7 @@ use crate::model::ids::{ClientKey, SessionId, UserId};
 use crate::model::session::{Acr, Amr};
 use crate::model::timestamp::Timestamp;
 use crate::model::user::User;
+use crate::protocol::requested_claims::RequestedClaims;
 
 /// Whom the tokens speak of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +53,7 @@ pub struct Entitlement {
     pub nonce: Option<String>,
     /// The session.
     pub sid: Option<SessionId>,
-    /// The request's `claims` parameter, as JSON text.
+    /// Single claims that were asked for, as [`RequestedClaims`] writes them.
     pub claims: Option<String>,
     /// Confirmation key thumbprint.
     pub cnf: Option<String>,
@@ -62,6 +63,14 @@ pub struct Entitlement {
     pub issue_refresh: bool,
     /// Whether an ID token comes with it.
     pub issue_id_token: bool,
+}
+
+impl Entitlement {
+    /// Single claims that were asked for; none costs nothing.
+    #[must_use]
+    pub fn requested_claims(&self) -> RequestedClaims {
+        self.claims.as_deref().map(RequestedClaims::from_text).unwrap_or_default()
+    }
 }
 
 /// What the tokens of a person's grant say: the terms fixed at its birth, fitted to this request.

@@ -244,3 +244,80 @@ fn prompt_none_never_gives_a_page() {
         assert!(matches!(case.step(), Step::Issue { .. } | Step::Refuse(_)), "{bits:08b}");
     }
 }
+
+#[test]
+fn a_single_claim_is_consented_to_like_its_scope() {
+    let asks = |case: &Case| match case.step() {
+        Step::Consent { ask, .. } => ask.join(" "),
+        Step::Issue { scope } => format!("issue {}", scope.join(" ")),
+        other => panic!("{other:?}"),
+    };
+    let wish = ("claims", r#"{"userinfo":{"name":null},"id_token":{"nickname":null,"email":null}}"#);
+    let mut new = case(&[wish]);
+    assert_eq!(asks(&new), "profile", "email was allowed before");
+    new.given = true;
+    assert_eq!(asks(&new), "issue openid email", "the scopes of the grant are those asked for");
+    let mut remembered = case(&[wish]);
+    if let Some(consent) = &mut remembered.consent {
+        consent.scope.push("profile".to_owned());
+    }
+    assert_eq!(asks(&remembered), "issue openid email");
+    let mut trusted = case(&[wish]);
+    trusted.client.metadata.consent = ConsentMode::Skip;
+    assert_eq!(asks(&trusted), "issue openid email");
+}
+
+#[test]
+fn a_sub_by_value_is_never_answered_with_another_person() {
+    let wish = ("claims", r#"{"id_token":{"sub":{"value":"bob"}}}"#);
+    assert_eq!(case(&[wish]).word(), "password");
+    let refused = |case: &Case| match case.step() {
+        Step::Refuse(refusal) => refusal.reason,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(refused(&case(&[wish, ("prompt", "none")])), "login_required");
+    assert_eq!(refused(&case(&[wish]).proved("alice")), "hint_other_user");
+    assert_eq!(case(&[wish]).proved("bob").word(), "issue");
+}
+
+#[test]
+fn an_essential_acr_is_reached_or_refused_and_a_voluntary_one_is_a_wish() {
+    let wish = |essential: bool, values: &str| {
+        format!(r#"{{"id_token":{{"acr":{{"essential":{essential},"values":[{values}]}}}}}}"#)
+    };
+    for (essential, values, met) in [
+        (true, r#""aal1""#, true),
+        (true, r#""phr","aal1""#, true),
+        (true, r#""aal2""#, false),
+        (true, r#""urn:mace:incommon:iap:silver""#, false),
+        (true, "1", false),
+        (false, r#""aal2""#, true),
+    ] {
+        let text = wish(essential, values);
+        for changes in [&[("claims", text.as_str())][..], &[("claims", &text), ("prompt", "none")]] {
+            let mut case = case(changes);
+            if met {
+                assert_eq!(case.word(), "issue", "{text}");
+                continue;
+            }
+            // Whether she is signed in or not: no sign-in would help.
+            for session in [case.session, None] {
+                case.session = session;
+                let Step::Refuse(refusal) = case.step() else { panic!("{text}") };
+                let expected = (OauthCode::UnmetAuthenticationRequirements, "acr_out_of_reach");
+                assert_eq!((refusal.code, refusal.reason), expected, "{text}");
+            }
+        }
+    }
+    let demanded = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>();
+    for (values, acr, met) in [
+        (&["aal2"][..], Acr::Aal1, false),
+        (&["aal2"], Acr::Aal2, true),
+        (&["aal2"], Acr::Phr, true),
+        (&["phrh", "aal2"], Acr::Aal2, true),
+        (&["x"], Acr::Phrh, false),
+        (&[], Acr::Aal1, true),
+    ] {
+        assert_eq!(is_met(&demanded(values), Some(acr)), met, "{values:?} {acr:?}");
+    }
+}
