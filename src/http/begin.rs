@@ -36,7 +36,7 @@ pub async fn begin(call: &Call, query: &str) -> Result<Response<Body>, Error> {
     };
     let signed_in = signin::signed_in(call).await?;
     let (browser, cookie) = browser_or_new(call);
-    let flow = Flow::begun(&call.ctx, browser, &client, request, &query);
+    let flow = Flow::begun(&call.ctx, browser, &client, *request, &query);
     let standing = Standing { client: &client, flow: &flow, signed_in: signed_in.as_ref() };
     let step = engine::decide(&call.app, &call.ctx, &standing).await?;
     let asked = Asked { request: &flow.request, client: &client, seen: signed_in.as_ref().into() };
@@ -79,14 +79,14 @@ pub async fn keep(call: &Call, query: &str) -> Result<Kept, Error> {
         Checked::Answered(response) => return Ok(Kept::Answered(response)),
     };
     let (browser, cookie) = browser_or_new(call);
-    let flow = Flow::begun(&call.ctx, browser, &client, request, &query);
+    let flow = Flow::begun(&call.ctx, browser, &client, *request, &query);
     let handle = flow::create(&call.app, &call.ctx, browser, &flow).await?;
     Ok(Kept::Pending { pending: Box::new(Pending { browser, handle, flow, client }), cookie })
 }
 
 enum Checked<'a> {
     /// With its client, and the query with which it can begin again.
-    Request(AuthorizeRequest, Arc<Client>, Cow<'a, str>),
+    Request(Box<AuthorizeRequest>, Arc<Client>, Cow<'a, str>),
     Answered(Response<Body>),
 }
 
@@ -97,7 +97,7 @@ async fn check<'a>(call: &Call, query: &'a str) -> Result<Checked<'a>, Error> {
     Ok(match (outcome, client) {
         (Outcome::Request(request), Some(client)) => {
             let query = effective.as_ref().map_or(Cow::Borrowed(query), |params| Cow::Owned(params.to_query()));
-            Checked::Request(*request, client, query)
+            Checked::Request(request, client, query)
         }
         (Outcome::Request(_), None) => {
             return Err(Error::Internal("a request without a client passed its checks".to_owned()));
