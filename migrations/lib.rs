@@ -21,6 +21,7 @@ mod m0013_meta;
 mod m0014_outbox_sent;
 mod m0015_backchannel_logout;
 mod m0016_client_secret_sealed;
+mod m0017_registration;
 mod m0018_claims;
 
 const TABLE: &str = "migration";
@@ -47,6 +48,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0014_outbox_sent::Migration),
             Box::new(m0015_backchannel_logout::Migration),
             Box::new(m0016_client_secret_sealed::Migration),
+            Box::new(m0017_registration::Migration),
             Box::new(m0018_claims::Migration),
         ]
     }

@@ -15,6 +15,7 @@ pub fn start(app: &Arc<App>, stop: &CancellationToken) -> TaskTracker {
     tracker.spawn(tasks::tail_changes::run(app.clone(), tasks::tail_changes::EVERY, stop.clone()));
     tracker.spawn(tasks::hear_changes::run(app.clone(), stop.clone()));
     tracker.spawn(tasks::end_overdue::run(app.clone(), stop.clone()));
+    tracker.spawn(tasks::expire_clients::run(app.clone(), stop.clone()));
     tracker.spawn(tasks::purge::run(app.clone(), stop.clone()));
     tracker.spawn(tasks::rotate_keys::run(app.clone(), stop.clone()));
     tracker.spawn(tasks::backchannel_logout::run(app.clone(), stop.clone()));

@@ -16,7 +16,7 @@ use crate::keys::{KeyRing, KeySource};
 use crate::outbound::Outbound;
 use crate::password::{GateSettings, PasswordGate};
 use crate::seal::{self, MasterKey, Sealer};
-use crate::service::{App, ClientKeys, PairwiseKeys, RequestUris};
+use crate::service::{App, ClientKeys, LastUses, PairwiseKeys, RequestUris};
 use crate::store::{Store, StoreSettings, repo};
 
 /// What the handles are for.
@@ -108,6 +108,7 @@ pub async fn app_with(
         repeats: Arc::default(),
         client_keys: ClientKeys::new(),
         request_uris: RequestUris::new(),
+        last_uses: LastUses::default(),
         pairwise_keys: PairwiseKeys::default(),
     })
 }

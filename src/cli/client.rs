@@ -1,5 +1,7 @@
 //! `doorward client`: clients, and their secrets.
 
+mod initial_access_token;
+
 use std::collections::HashMap;
 
 use clap::{Args, Subcommand};
@@ -26,7 +28,9 @@ Examples:
   doorward client show web --json
   doorward client rotate-secret web              the old secret is void at once
   doorward client rotate-secret web --keep 24h   the old one works for another day
-  doorward client logouts --pending              who was not told yet that a session has ended")]
+  doorward client logouts --pending              who was not told yet that a session has ended
+  doorward client initial-access-token create --label \"build farm\" --uses 10
+                                                 lets ten applications register themselves")]
 pub struct ClientArgs {
     #[command(flatten)]
     pub(super) database: OnDatabase,
@@ -56,6 +60,8 @@ enum Command {
         #[arg(long, value_name = "SPAN", value_parser = span)]
         keep: Option<Span>,
     },
+    /// Makes, lists and revokes tokens by which applications register themselves.
+    InitialAccessToken(initial_access_token::TokenArgs),
     /// Lists what clients were told of sessions that ended, newest first, and what they are still to be told.
     Logouts {
         /// Only this client's.
@@ -103,6 +109,7 @@ pub async fn run(args: ClientArgs, app: &App) -> Result<(), Failure> {
             });
             Ok(())
         }
+        Command::InitialAccessToken(tokens) => initial_access_token::run(tokens, app, &realm, args.json).await,
         Command::Logouts { client_id, pending } => logouts(app, &realm, (client_id, pending), args.json).await,
     }
 }
@@ -184,6 +191,7 @@ fn row(client: &Client) -> Value {
             .collect();
         fields.insert("client_id".to_owned(), json!(client.client_id));
         fields.insert("enabled".to_owned(), json!(client.enabled));
+        fields.insert("origin".to_owned(), json!(client.origin.as_str()));
         fields.insert("created_at".to_owned(), json!(client.created_at.to_rfc3339()));
         fields.insert("secrets".to_owned(), json!(secrets));
     }
@@ -197,7 +205,11 @@ async fn list(app: &App, realm: &Realm, json: bool) -> Result<(), Failure> {
         return Ok(());
     }
     for client in &clients {
-        let state = if client.enabled { "" } else { "  (disabled)" };
+        let state = match (client.enabled, client.is_self_registered()) {
+            (false, _) => "  (disabled)",
+            (true, true) => "  (registered itself)",
+            (true, false) => "",
+        };
         let method = client.metadata.token_endpoint_auth_method.as_str();
         say::data(&format!("{:<32}  {method:<20}  {}{state}", client.client_id, client.title()));
     }

@@ -38,7 +38,17 @@ pub fn success(call: &Call, asked: Asked<'_>, code: &str) -> Response<Body> {
 /// A refusal once a request was established.
 #[must_use]
 pub fn refusal(call: &Call, asked: Asked<'_>, refusal: &Refusal) -> Response<Body> {
+    if asked.seen.is_nobody() && stays_here(call, asked.client) {
+        return page::not_returned(call, asked.client, refusal);
+    }
     established(call, asked, Answer::Refused(refusal))
+}
+
+/// Whether the client's errors stay on a page of ours while nobody is signed in (`security-design` rule 31):
+/// otherwise anybody could register an address and have us send people there.
+#[must_use]
+pub fn stays_here(call: &Call, client: &Client) -> bool {
+    client.is_self_registered() && !call.ctx.realm.settings.client_registration.redirect_errors
 }
 
 fn established(call: &Call, asked: Asked<'_>, answer: Answer<'_>) -> Response<Body> {

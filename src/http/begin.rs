@@ -102,8 +102,15 @@ async fn check<'a>(call: &Call, query: &'a str) -> Result<Checked<'a>, Error> {
         (Outcome::Request(_), None) => {
             return Err(Error::Internal("a request without a client passed its checks".to_owned()));
         }
-        (Outcome::Page(refusal), _) => Checked::Answered(page::refused_request(call, &refusal, params)),
+        (Outcome::Page(refusal), client) => {
+            Checked::Answered(page::refused_request(call, &refusal, params, client.as_deref()))
+        }
         (Outcome::Redirect(error), client) => {
+            if let Some(client) = client.as_ref().filter(|client| answer::stays_here(call, client))
+                && signin::signed_in(call).await?.is_none()
+            {
+                return Ok(Checked::Answered(page::not_returned(call, client, &error.refusal)));
+            }
             Checked::Answered(answer::error(call, &error, client.as_deref(), &ui_locales::of(params)))
         }
     })

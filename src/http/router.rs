@@ -16,6 +16,7 @@ use super::layer::cors::Cors;
 use super::render::{bearer, oauth, page, plain};
 use super::{demo, oidc, root, setup, signin, statics};
 use crate::context::Ctx;
+use crate::domain::model::realm::RealmSettings as Settings;
 use crate::service::{App, Error};
 
 /// An endpoint: takes the call, answers or fails; the row's dialect renders the failure.
@@ -58,8 +59,21 @@ pub struct Row {
     pub cors: Cors,
     /// Whether it takes a body, of at most `limits.body_kib`.
     pub takes_body: bool,
+    /// Whether a realm has it: what is switched off is not there.
+    pub is_there: fn(&Settings) -> bool,
     /// What answers.
     pub endpoint: Endpoint,
+}
+
+impl Row {
+    fn where_it(mut self, is_there: fn(&Settings) -> bool) -> Self {
+        self.is_there = is_there;
+        self
+    }
+}
+
+const fn registers(settings: &Settings) -> bool {
+    settings.client_registration.enabled
 }
 
 /// The surface.
@@ -81,6 +95,10 @@ pub fn table() -> Vec<Row> {
         post("/userinfo", Realm, Bearer, Clients, oidc::userinfo::post),
         post("/introspect", Realm, Oauth, Never, oidc::introspect::post),
         post("/revoke", Realm, Oauth, Clients, oidc::revoke::post),
+        post("/register", Realm, Bearer, Everyone, oidc::register::post).where_it(registers),
+        get("/register/{client_id}", Realm, Bearer, Everyone, oidc::register_client::get).where_it(registers),
+        put("/register/{client_id}", Realm, Bearer, Everyone, oidc::register_client::put).where_it(registers),
+        delete("/register/{client_id}", Realm, Bearer, Everyone, oidc::register_client::delete).where_it(registers),
         get("/logout", Realm, Page, Never, oidc::logout::get),
         post("/logout", Realm, Page, Never, oidc::logout::post),
         get("/session/check", Realm, Page, Never, oidc::check_session::get),
@@ -112,7 +130,16 @@ where
     F: Fn(Arc<Call>) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<Response<Body>, Error>> + Send + 'static,
 {
-    Row { method: Method::GET, path, audience, dialect, cors, takes_body: false, endpoint: boxed(endpoint) }
+    Row {
+        method: Method::GET,
+        path,
+        audience,
+        dialect,
+        cors,
+        takes_body: false,
+        is_there: |_| true,
+        endpoint: boxed(endpoint),
+    }
 }
 
 fn post<F, Fut>(path: &'static str, audience: Audience, dialect: Dialect, cors: Cors, endpoint: F) -> Row
@@ -120,7 +147,23 @@ where
     F: Fn(Arc<Call>) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<Response<Body>, Error>> + Send + 'static,
 {
-    Row { method: Method::POST, path, audience, dialect, cors, takes_body: true, endpoint: boxed(endpoint) }
+    Row { method: Method::POST, takes_body: true, ..get(path, audience, dialect, cors, endpoint) }
+}
+
+fn put<F, Fut>(path: &'static str, audience: Audience, dialect: Dialect, cors: Cors, endpoint: F) -> Row
+where
+    F: Fn(Arc<Call>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<Response<Body>, Error>> + Send + 'static,
+{
+    Row { method: Method::PUT, takes_body: true, ..get(path, audience, dialect, cors, endpoint) }
+}
+
+fn delete<F, Fut>(path: &'static str, audience: Audience, dialect: Dialect, cors: Cors, endpoint: F) -> Row
+where
+    F: Fn(Arc<Call>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<Response<Body>, Error>> + Send + 'static,
+{
+    Row { method: Method::DELETE, ..get(path, audience, dialect, cors, endpoint) }
 }
 
 fn boxed<F, Fut>(endpoint: F) -> Endpoint
@@ -143,10 +186,16 @@ pub fn build(app: &Arc<App>, dev: bool) -> Router {
                 audience: row.audience,
                 dialect: row.dialect,
                 cors: row.cors,
+                is_there: row.is_there,
                 allow: allowed(&row.method).to_owned(),
             }),
         }
-        let filter = if row.method == Method::GET { MethodFilter::GET } else { MethodFilter::POST };
+        let filter = match row.method {
+            Method::GET => MethodFilter::GET,
+            Method::PUT => MethodFilter::PUT,
+            Method::DELETE => MethodFilter::DELETE,
+            _ => MethodFilter::POST,
+        };
         let (path, row, app) = (row.path, Arc::new(row), app.clone());
         let endpoint = move |request: Request<Body>| {
             let (app, row) = (app.clone(), row.clone());
@@ -154,12 +203,13 @@ pub fn build(app: &Arc<App>, dev: bool) -> Router {
         };
         router = router.route(path, on(filter, endpoint));
     }
+    let known = Arc::new(known);
     for known in known.iter().filter(|known| known.cors != Cors::Never) {
-        let (app, cors) = (app.clone(), known.cors);
-        let endpoint = move |request: Request<Body>| preflight(app.clone(), cors, request);
-        router = router.route(known.path, on(MethodFilter::OPTIONS, endpoint));
+        let (app, path, known) = (app.clone(), known.path, Arc::new(known.clone()));
+        let endpoint = move |request: Request<Body>| preflight(app.clone(), known.clone(), request);
+        router = router.route(path, on(MethodFilter::OPTIONS, endpoint));
     }
-    let (app, elsewhere, known) = (app.clone(), app.clone(), Arc::new(known));
+    let (app, elsewhere) = (app.clone(), app.clone());
     router
         .method_not_allowed_fallback(move |request: Request<Body>| {
             let (app, known) = (elsewhere.clone(), known.clone());
@@ -172,24 +222,30 @@ pub fn build(app: &Arc<App>, dev: bool) -> Router {
 }
 
 /// What a path takes, for those who ask wrongly.
+#[derive(Clone)]
 struct Known {
     path: &'static str,
     audience: Audience,
     dialect: Dialect,
     cors: Cors,
+    is_there: fn(&Settings) -> bool,
     allow: String,
 }
 
-async fn preflight(app: Arc<App>, cors: Cors, request: Request<Body>) -> Response<Body> {
+async fn preflight(app: Arc<App>, known: Arc<Known>, request: Request<Body>) -> Response<Body> {
     let Some(ctx) = request.extensions().get::<Ctx>() else { return plain(http::StatusCode::NOT_FOUND, "") };
-    let allowed = cors.allowed(&app, ctx, request.headers()).await;
-    cors.preflight(allowed)
+    if !(known.is_there)(&ctx.realm.settings) {
+        return missing(app, request);
+    }
+    let allowed = known.cors.allowed(&app, ctx, request.headers()).await;
+    known.cors.preflight(allowed, &known.allow)
 }
 
 fn wrong_method(app: Arc<App>, known: &[Known], request: Request<Body>) -> Response<Body> {
     let found = known.iter().find(|known| matches(known.path, request.uri().path()));
     match (found, request.extensions().get::<Ctx>()) {
         (Some(known), Some(ctx)) if known.audience != Audience::Realm && !ctx.site.main => missing(app, request),
+        (Some(known), Some(ctx)) if !(known.is_there)(&ctx.realm.settings) => missing(app, request),
         (Some(known), Some(ctx)) if known.dialect == Dialect::Page => page::method_not_allowed(ctx, &known.allow),
         (Some(known), _) => oauth::method_not_allowed(&known.allow),
         _ => plain(http::StatusCode::METHOD_NOT_ALLOWED, "This address does not take this method."),
@@ -207,6 +263,8 @@ fn missing(app: Arc<App>, request: Request<Body>) -> Response<Body> {
 const fn allowed(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET, HEAD",
+        Method::PUT => "PUT",
+        Method::DELETE => "DELETE",
         _ => "POST",
     }
 }
@@ -216,6 +274,9 @@ async fn run(app: Arc<App>, row: &Row, request: Request<Body>) -> Response<Body>
     let Some(ctx) = head.extensions.get::<Ctx>().cloned() else {
         return plain(http::StatusCode::NOT_FOUND, "There is nothing at this address.");
     };
+    if !(row.is_there)(&ctx.realm.settings) {
+        return missing(app, Request::from_parts(head, body));
+    }
     let elsewhere = row.audience != Audience::Realm && !ctx.site.main;
     let allowed = row.cors.allowed(&app, &ctx, &head.headers).await;
     let limit = if row.takes_body { app.config.limits.body } else { 0 };

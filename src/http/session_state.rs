@@ -23,6 +23,14 @@ pub enum Seen<'a> {
     Person(&'a SignedIn),
 }
 
+impl Seen<'_> {
+    /// Whether an answer knows of nobody.
+    #[must_use]
+    pub const fn is_nobody(self) -> bool {
+        !matches!(self, Self::Person(_))
+    }
+}
+
 impl<'a> From<Option<&'a SignedIn>> for Seen<'a> {
     fn from(signed_in: Option<&'a SignedIn>) -> Self {
         signed_in.map_or(Self::Nobody, Self::Person)

@@ -28,6 +28,7 @@ use super::names::{Names, SystemNames};
 use super::tls;
 use crate::config;
 use crate::config::network::Network;
+use crate::domain::model::client::ClientOrigin;
 
 /// Bytes of an answer where nothing else is said.
 pub const DEFAULT_MAX: usize = 64 * 1024;
@@ -47,6 +48,17 @@ pub enum Trust {
     Operator,
     /// Anybody, through registration or metadata: port 443 of the public internet.
     Stranger,
+}
+
+impl From<ClientOrigin> for Trust {
+    /// The one place that says how far the addresses of a client's registration are trusted (`security-design`
+    /// rule 25).
+    fn from(origin: ClientOrigin) -> Self {
+        match origin {
+            ClientOrigin::Operator => Self::Operator,
+            ClientOrigin::SelfRegistered => Self::Stranger,
+        }
+    }
 }
 
 /// What was fetched.

@@ -7,7 +7,7 @@ use crate::domain::model::timestamp::Timestamp;
 use crate::domain::protocol::backchannel_logout::{Verdict, judge, next_attempt};
 use crate::entropy;
 use crate::observe::metrics::metrics;
-use crate::outbound::{self, Trust};
+use crate::outbound;
 use crate::service::token::mint::{self, LogoutOrder};
 use crate::service::{App, Error, subject};
 use crate::store::repo::{self, backchannel_logout::Settled};
@@ -103,7 +103,7 @@ async fn send(app: &App, notice: &LogoutNotice) -> Result<Sent, Error> {
     };
     let token = mint::logout_token(app, &order).await?;
     let form = form_urlencoded::Serializer::new(String::new()).append_pair("logout_token", &token).finish();
-    Ok(match app.outbound.post_form(&url, Trust::Operator, form).await {
+    Ok(match app.outbound.post_form(&url, client.origin.into(), form).await {
         Ok(status) => Sent::Answer(status),
         Err(error) => Sent::Failed(error),
     })

@@ -118,7 +118,7 @@ impl ClientKeys {
         let Origin::Fetched(url) = &kept.origin else {
             return kept.look().keys.map_or(SignatureVerdict::NoKey, |keys| keys.verify(jws));
         };
-        let asked = Asked { outbound, kept: &kept, url, trust: trust(client), now };
+        let asked = Asked { outbound, kept: &kept, url, trust: client.origin.into(), now };
         let held = kept.look().keys;
         let Some(keys) = asked.current().await else { return SignatureVerdict::NoKey };
         let verdict = keys.verify(jws);
@@ -149,11 +149,6 @@ impl ClientKeys {
         self.0.insert(place, Arc::clone(&kept));
         Some(kept)
     }
-}
-
-/// Who named the address: so far only operators register clients.
-pub(in crate::service) const fn trust(_client: &Client) -> Trust {
-    Trust::Operator
 }
 
 impl Asked<'_> {

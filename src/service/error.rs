@@ -37,6 +37,13 @@ pub enum Error {
         /// Seconds after which to try again, jittered.
         retry_after: u32,
     },
+    /// Over its rate.
+    Throttled {
+        /// Seconds after which to try again.
+        retry_after: u32,
+        /// So many are let through in the window that ends then.
+        limit: u32,
+    },
     /// Something this needs is down.
     Unavailable {
         /// Which: `database`, …
@@ -64,6 +71,7 @@ impl Error {
             Self::TooLarge { .. } => "body_too_large",
             Self::NotFound => "not_found",
             Self::Busy { .. } => "busy",
+            Self::Throttled { .. } => "throttled",
             Self::Unavailable { dependency, .. } => dependency,
             Self::Internal(_) => "internal",
         }
@@ -84,6 +92,7 @@ impl fmt::Display for Error {
             Self::TooLarge { limit } => write!(f, "the body has more than {limit} bytes"),
             Self::NotFound => f.write_str("there is no such thing"),
             Self::Busy { retry_after } => write!(f, "busy, try again in {retry_after} s"),
+            Self::Throttled { retry_after, .. } => write!(f, "over its rate, try again in {retry_after} s"),
             Self::Unavailable { dependency, source } => write!(f, "{dependency} is not available: {source}"),
             Self::Internal(source) => write!(f, "internal fault: {source}"),
         }

@@ -44,18 +44,7 @@ pub async fn fetch_missing(app: &App, realm: RealmId, now: Timestamp) -> Result<
     loop {
         let page = repo::client::list(&app.store.read(), realm, after, 200).await?;
         for client in &page {
-            let Some(uri) = &client.metadata.logo_uri else { continue };
-            let kept = repo::logo::find(&app.store.read(), realm, client.key).await?;
-            let is_done = |logo: &Logo| !logo.bytes.is_empty() || now.since(logo.fetched_at) < RETRY;
-            if kept.is_some_and(|logo| logo.uri == *uri && is_done(&logo)) {
-                continue;
-            }
-            let (media_type, bytes) = fetch(app, uri).await;
-            let logo = Logo { uri: uri.clone(), media_type, bytes, fetched_at: now };
-            let mut tx = app.store.begin().await?;
-            repo::logo::put(&mut tx, realm, client.key, &logo).await?;
-            tx.commit().await?;
-            fetched += 1;
+            fetched += usize::from(fetch_one(app, client, now).await?);
             if fetched >= 20 {
                 return Ok(fetched);
             }
@@ -67,9 +56,28 @@ pub async fn fetch_missing(app: &App, realm: RealmId, now: Timestamp) -> Result<
     }
 }
 
-async fn fetch(app: &App, uri: &str) -> (String, Vec<u8>) {
+/// Fetches a client's logo, unless it is kept or its host has failed lately; whether it was asked.
+///
+/// # Errors
+/// When the store cannot be read or written.
+pub async fn fetch_one(app: &App, client: &Client, now: Timestamp) -> Result<bool, Error> {
+    let Some(uri) = &client.metadata.logo_uri else { return Ok(false) };
+    let kept = repo::logo::find(&app.store.read(), client.realm, client.key).await?;
+    let is_done = |logo: &Logo| !logo.bytes.is_empty() || now.since(logo.fetched_at) < RETRY;
+    if kept.is_some_and(|logo| logo.uri == *uri && is_done(&logo)) {
+        return Ok(false);
+    }
+    let (media_type, bytes) = fetch(app, uri, client.origin.into()).await;
+    let logo = Logo { uri: uri.clone(), media_type, bytes, fetched_at: now };
+    let mut tx = app.store.begin().await?;
+    repo::logo::put(&mut tx, client.realm, client.key, &logo).await?;
+    tx.commit().await?;
+    Ok(true)
+}
+
+async fn fetch(app: &App, uri: &str, trust: Trust) -> (String, Vec<u8>) {
     let Ok(url) = url::Url::parse(uri) else { return (String::new(), Vec::new()) };
-    match app.outbound.logo(&url, Trust::Operator).await {
+    match app.outbound.logo(&url, trust).await {
         Ok(logo) => (logo.media_type, logo.bytes.to_vec()),
         Err(error) => {
             tracing::warn!(uri, %error, "a client's logo could not be fetched");

@@ -26,6 +26,7 @@ pub mod logout;
 pub mod origins;
 pub mod overdue;
 pub mod realm_file;
+pub mod register;
 pub mod replay;
 pub mod revoke;
 pub mod rotate_keys;
@@ -40,6 +41,7 @@ pub mod userinfo;
 pub use authorize::request_uri::RequestUris;
 pub use client_keys::ClientKeys;
 pub use error::{Error, Fault};
+pub use register::used::LastUses;
 pub use subject::PairwiseKeys;
 
 /// The handles that every use case works with.
@@ -67,6 +69,8 @@ pub struct App {
     pub client_keys: ClientKeys,
     /// What stood at clients' `request_uris`.
     pub request_uris: RequestUris,
+    /// When clients that registered themselves were last used.
+    pub last_uses: LastUses,
     /// Realms' keys of pairwise subs.
     pub pairwise_keys: PairwiseKeys,
 }

@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 pub mod backchannel_logout;
 pub mod end_overdue;
+pub mod expire_clients;
 pub mod fetch_logos;
 pub mod hear_changes;
 pub mod purge;

@@ -20,7 +20,7 @@ use crate::kit::op::Op;
 
 const SECRET: &str = "password=hunter2 at 10.0.0.5:5432";
 
-const CODES: [OauthCode; 22] = [
+const CODES: [OauthCode; 24] = [
     OauthCode::InvalidRequest,
     OauthCode::InvalidClient,
     OauthCode::InvalidGrant,
@@ -43,6 +43,8 @@ const CODES: [OauthCode; 22] = [
     OauthCode::InvalidToken,
     OauthCode::InsufficientScope,
     OauthCode::UnsupportedTokenType,
+    OauthCode::InvalidRedirectUri,
+    OauthCode::InvalidClientMetadata,
 ];
 
 fn refusal(code: OauthCode) -> Error {
@@ -55,6 +57,7 @@ fn others() -> Vec<Error> {
         Error::TooLarge { limit: 64 * 1024 },
         Error::NotFound,
         Error::Busy { retry_after: 7 },
+        Error::Throttled { retry_after: 9, limit: 20 },
         Error::Unavailable { dependency: "database", source: SECRET.to_owned() },
         Error::Internal(SECRET.to_owned()),
     ]
@@ -120,6 +123,7 @@ async fn the_token_endpoints_dialect() {
         (413, "invalid_request", None),
         (404, "invalid_request", None),
         (503, "temporarily_unavailable", Some("7")),
+        (429, "temporarily_unavailable", Some("9")),
         (503, "temporarily_unavailable", Some("2")),
         (500, "server_error", None),
     ];
@@ -146,14 +150,16 @@ async fn the_protected_resources_dialect() {
         let answer = read(bearer::error(&ctx, &refusal(code))).await;
         let status = match code {
             OauthCode::InvalidToken => 401,
-            OauthCode::InsufficientScope => 403,
+            OauthCode::InsufficientScope | OauthCode::AccessDenied => 403,
             OauthCode::ServerError => 500,
             OauthCode::TemporarilyUnavailable => 503,
             _ => 400,
         };
         assert_eq!(answer.status, status, "{code}");
         is_json_error(&answer, code.as_str());
-        if status < 500 {
+        let of_the_token =
+            ![OauthCode::AccessDenied, OauthCode::InvalidRedirectUri, OauthCode::InvalidClientMetadata].contains(&code);
+        if status < 500 && of_the_token {
             let challenge = answer.header("www-authenticate").expect("a challenge");
             assert!(challenge.starts_with(&format!("Bearer error=\"{code}\", error_description=\"")), "{challenge}");
             assert_eq!(challenge.matches('"').count(), 4, "{challenge}");
@@ -161,11 +167,11 @@ async fn the_protected_resources_dialect() {
             assert!(answer.header("www-authenticate").is_none(), "{code}: the token is not at fault");
         }
     }
-    for (error, status) in others().iter().zip([400, 413, 404, 503, 503, 500]) {
+    for (error, status) in others().iter().zip([400, 413, 404, 503, 429, 503, 500]) {
         let answer = read(bearer::error(&ctx, error)).await;
         assert_eq!(answer.status, status, "{error:?}");
         assert!(answer.header("www-authenticate").is_none(), "{error:?}");
-        assert_eq!(answer.header("retry-after").is_some(), status == 503, "{error:?}");
+        assert_eq!(answer.header("retry-after").is_some(), [429, 503].contains(&status), "{error:?}");
         assert!(!answer.body.contains("hunter2"), "{}", answer.body);
     }
 }
@@ -180,11 +186,11 @@ async fn the_pages_dialect() {
         assert!(answer.body.contains("0123456789abcdef"), "{code}: the reference");
         assert!(!answer.body.contains("<script>"), "{code}");
     }
-    for (error, status) in others().iter().zip([422, 413, 404, 503, 503, 500]) {
+    for (error, status) in others().iter().zip([422, 413, 404, 503, 429, 503, 500]) {
         let answer = read(page::error(&call(&op, &ctx, "text/html"), error)).await;
         assert_eq!(answer.status, status, "{error:?}");
         assert!(answer.header("content-type").is_some_and(|media| media.starts_with("text/html")), "{error:?}");
-        assert_eq!(answer.header("retry-after").is_some(), status == 503, "{error:?}");
+        assert_eq!(answer.header("retry-after").is_some(), [429, 503].contains(&status), "{error:?}");
         assert!(answer.body.contains("0123456789abcdef"), "{error:?}: the reference");
         for word in ["hunter2", "10.0.0.5", "database", "/name"] {
             assert!(!answer.body.contains(word), "{error:?} tells {word}");

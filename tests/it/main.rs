@@ -89,6 +89,8 @@ mod realms;
 #[cfg(test)]
 mod refresh;
 #[cfg(test)]
+mod registration;
+#[cfg(test)]
 mod request_object;
 #[cfg(test)]
 mod resources;

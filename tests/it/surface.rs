@@ -50,6 +50,10 @@ const ROWS: &[(&str, &str, &str, Audience, Dialect, Look)] = {
         ("POST", "/userinfo", "/userinfo", Realm, Bearer, Acts),
         ("POST", "/introspect", "/introspect", Realm, Oauth, Acts),
         ("POST", "/revoke", "/revoke", Realm, Oauth, Acts),
+        ("POST", "/register", "/register", Realm, Bearer, Acts),
+        ("GET", "/register/{client_id}", "/register/cli_x", Realm, Bearer, Document),
+        ("PUT", "/register/{client_id}", "/register/cli_x", Realm, Bearer, Acts),
+        ("DELETE", "/register/{client_id}", "/register/cli_x", Realm, Bearer, Acts),
         ("GET", "/logout", "/logout", Realm, Page, Document),
         ("POST", "/logout", "/logout", Realm, Page, Acts),
         ("GET", "/session/check", "/session/check", Realm, Page, Document),
@@ -83,7 +87,8 @@ fn the_table_is_the_list() {
         .collect();
     assert_eq!(table, list);
     for row in router::table() {
-        assert_eq!(row.method == Method::GET, !row.takes_body, "{}: only what acts takes a body", row.path);
+        let has_none = [Method::GET, Method::DELETE].contains(&row.method);
+        assert_eq!(has_none, !row.takes_body, "{}: only what acts takes a body", row.path);
     }
 }
 
@@ -92,9 +97,28 @@ fn every_row_has_its_label_and_strangers_paths_have_none() {
     for (_, path, sample, ..) in ROWS {
         assert_eq!(router::label(sample), *path, "{sample}");
     }
-    for stranger in ["/nosuch", "/setup/", "/setup/a/b", "/static/", "/token/", "//token", "/TOKEN", "/login/x", ""] {
+    for stranger in [
+        "/nosuch",
+        "/setup/",
+        "/setup/a/b",
+        "/static/",
+        "/register/",
+        "/register/a/b",
+        "//token",
+        "/TOKEN",
+        "/login/x",
+        "",
+    ] {
         assert_eq!(router::label(stranger), "none", "{stranger}");
     }
+}
+
+/// Everything switched on that a realm may have switched off: what is off is not there.
+async fn switched_on(op: Op, realms: &[&str]) -> Op {
+    for realm in realms {
+        op.apply(&format!("realm: {realm}\nsettings: {{ client_registration: {{ enabled: true }} }}\n")).await;
+    }
+    op
 }
 
 async fn ask(op: &Op, method: &str, url: &str, accept: &str) -> Answer {
@@ -134,7 +158,7 @@ fn is_safe(answer: &Answer, say: &str) {
 
 #[tokio::test]
 async fn every_answer_carries_the_security_headers_errors_too() {
-    let op = house::start().await;
+    let op = switched_on(house::start().await, &["main", "other", "third"]).await;
     for base in ["", "/realms/other", "https://login.example"] {
         for (method, _, sample, ..) in ROWS {
             for method in [method, "OPTIONS", "DELETE", "HEAD", "POST", "PATCH", "BREW"] {
@@ -222,7 +246,7 @@ fn methods() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
 
 #[tokio::test]
 async fn another_method_is_405_and_says_which_there_are() {
-    let op = Op::builder().dev().start().await;
+    let op = switched_on(Op::builder().dev().start().await, &["main"]).await;
     let dialects: BTreeMap<&str, Dialect> = ROWS.iter().map(|row| (row.2, row.4)).collect();
     for (path, taken) in methods() {
         for method in ["GET", "POST", "PUT", "DELETE", "PATCH", "TRACE", "BREW"] {
@@ -242,7 +266,7 @@ async fn another_method_is_405_and_says_which_there_are() {
 
 #[tokio::test]
 async fn head_is_get_without_its_body() {
-    let op = Op::start().await;
+    let op = switched_on(Op::start().await, &["main"]).await;
     for (_, _, sample, ..) in ROWS.iter().filter(|row| row.0 == "GET" && row.3 == Audience::Realm) {
         let (get, head) = (ask(&op, "GET", sample, "text/html").await, ask(&op, "HEAD", sample, "text/html").await);
         assert_eq!(head.status, get.status, "{sample}");
@@ -292,14 +316,15 @@ async fn an_unknown_path_is_a_page_for_people_and_a_line_for_programs() {
 
 #[tokio::test]
 async fn a_body_over_the_limit_is_refused_in_the_rows_dialect() {
-    let op = Op::builder().dev().start().await;
+    let op = switched_on(Op::builder().dev().start().await, &["main"]).await;
     let small = Op::builder().dev().env("DOORWARD_LIMITS__BODY_KIB", "8").start().await;
+    let small = switched_on(small, &["main"]).await;
     for (op, kib) in [(&op, 64), (&small, 8)] {
-        for (_, _, sample, _, dialect, _) in ROWS.iter().filter(|row| row.0 == "POST") {
+        for (method, _, sample, _, dialect, _) in ROWS.iter().filter(|row| ["POST", "PUT"].contains(&row.0)) {
             for (size, fits) in [(kib * 1024 - 2, true), (kib * 1024 - 1, false), (5 * 1024 * 1024, false)] {
                 let body = format!("x={}", "a".repeat(size));
                 let headers = [("content-type", "application/x-www-form-urlencoded"), ("accept", "text/html")];
-                let answer = op.raw("POST", sample, &headers, &body).await;
+                let answer = op.raw(method, sample, &headers, &body).await;
                 let about = format!("{sample} with {} bytes of {kib} KiB", body.len());
                 assert_eq!(answer.status == 413, !fits, "{about}: {}", answer.status);
                 match dialect {

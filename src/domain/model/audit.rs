@@ -136,6 +136,16 @@ kinds! {
     PasswordSet = "password_set",
     /// A client was created.
     ClientCreated = "client_created",
+    /// A client registered itself.
+    ClientRegistered = "client_registered",
+    /// A client was not let register itself.
+    ClientRegistrationRefused = "client_registration_refused",
+    /// A client that had registered itself was deleted, because it was not used.
+    ClientExpired = "client_expired",
+    /// An initial access token was made.
+    InitialAccessTokenMade = "initial_access_token_made",
+    /// An initial access token was revoked.
+    InitialAccessTokenRevoked = "initial_access_token_revoked",
     /// A client was changed.
     ClientUpdated = "client_updated",
     /// A client was deleted.

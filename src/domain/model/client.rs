@@ -21,6 +21,8 @@ pub struct Client {
     pub enabled: bool,
     /// When it was made.
     pub created_at: Timestamp,
+    /// Who registered it.
+    pub origin: ClientOrigin,
     /// Everything that was registered.
     pub metadata: ClientMetadata,
     /// Live secrets, newest first, at most two.
@@ -37,6 +39,8 @@ pub struct ClientMetadata {
     pub client_uri: Option<String>,
     /// Logo; fetched once by the guarded client and served by us.
     pub logo_uri: Option<String>,
+    /// Whether it runs on a server or on people's own devices; nothing follows from it but which redirect URIs fit.
+    pub application_type: Option<ApplicationType>,
     /// Privacy policy.
     pub policy_uri: Option<String>,
     /// Terms of service.
@@ -45,6 +49,12 @@ pub struct ClientMetadata {
     pub contacts: Vec<String>,
     /// Exact redirect URIs (RFC 9700 section 2.1).
     pub redirect_uris: Vec<String>,
+    /// Where others begin a sign-in at the client (OpenID Connect Core 4).
+    pub initiate_login_uri: Option<String>,
+    /// Which software it is, over all its registrations (RFC 7591 section 2).
+    pub software_id: Option<String>,
+    /// Which version of that software.
+    pub software_version: Option<String>,
     /// Exact URIs for the way back after logout.
     pub post_logout_redirect_uris: Vec<String>,
     /// Where the client is told that a session has ended (Back-Channel Logout 1.0 section 2.2).
@@ -108,10 +118,14 @@ impl Default for ClientMetadata {
             client_name: None,
             client_uri: None,
             logo_uri: None,
+            application_type: None,
             policy_uri: None,
             tos_uri: None,
             contacts: Vec::new(),
             redirect_uris: Vec::new(),
+            initiate_login_uri: None,
+            software_id: None,
+            software_version: None,
             post_logout_redirect_uris: Vec::new(),
             backchannel_logout_uri: None,
             backchannel_logout_session_required: false,
@@ -157,6 +171,12 @@ impl Client {
         self.metadata.client_name.as_deref().unwrap_or(&self.client_id)
     }
 
+    /// Whether it registered itself.
+    #[must_use]
+    pub fn is_self_registered(&self) -> bool {
+        self.origin == ClientOrigin::SelfRegistered
+    }
+
     /// Public = cannot keep a secret (RFC 6749 section 2.1); only by `token_endpoint_auth_method: none`.
     #[must_use]
     pub fn is_public(&self) -> bool {
@@ -173,6 +193,42 @@ impl Client {
     pub fn has_grant(&self, grant: GrantType) -> bool {
         self.metadata.grant_types.contains(&grant)
     }
+}
+
+/// Who registered a client, and so whose word its metadata is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ClientOrigin {
+    /// An operator or administrator.
+    Operator,
+    /// The client itself (RFC 7591): nobody has checked who that is.
+    SelfRegistered,
+}
+
+impl ClientOrigin {
+    /// The stored word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Operator => "operator",
+            Self::SelfRegistered => "self_registered",
+        }
+    }
+
+    /// Reads the stored word.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Operator, Self::SelfRegistered].into_iter().find(|origin| origin.as_str() == name)
+    }
+}
+
+/// Where an application runs (OpenID Connect Dynamic Registration 2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApplicationType {
+    /// On a server.
+    Web,
+    /// On people's own devices.
+    Native,
 }
 
 /// How a client proves itself (RFC 7591 section 2).

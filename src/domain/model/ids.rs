@@ -111,6 +111,8 @@ id!(/// A credential of a user.
     CredentialId, "crd");
 id!(/// A client secret.
     ClientSecretId, "sec");
+id!(/// An initial access token, by which clients register themselves.
+    InitialAccessTokenId, "iat");
 id!(/// A consent.
     ConsentId, "con");
 id!(/// A signing key's row; its `kid` is the RFC 7638 thumbprint.

@@ -11,6 +11,7 @@ pub mod grant;
 pub mod group;
 pub mod identifier;
 pub mod ids;
+pub mod initial_access_token;
 pub mod key;
 pub mod power;
 pub mod realm;

@@ -55,6 +55,8 @@ pub struct RealmSettings {
     pub keys: KeySettings,
     /// Rules for clients that the client itself does not state.
     pub clients: ClientDefaults,
+    /// Clients that register themselves.
+    pub client_registration: ClientRegistration,
     /// Languages of pages, first is the fallback.
     pub locales: Locales,
     /// How clients learn in the browser that a person signed out.
@@ -174,6 +176,51 @@ pub struct ClientDefaults {
 impl Default for ClientDefaults {
     fn default() -> Self {
         Self { require_pkce: true }
+    }
+}
+
+/// Clients that register themselves (RFC 7591, RFC 7592).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ClientRegistration {
+    /// Whether the realm offers it.
+    pub enabled: bool,
+    /// Whether a token of ours is demanded for it (RFC 7591 section 3); otherwise anybody may.
+    pub require_initial_access_token: bool,
+    /// Hosts that redirect URIs may have; empty = any.
+    pub allowed_redirect_hosts: Vec<String>,
+    /// Scopes that such a client may have at most, and has when it asks for none.
+    pub scope: String,
+    /// Identifiers of resources (RFC 8707) that such clients may ask tokens for.
+    pub resources: Vec<String>,
+    /// Live clients that registered themselves, at most.
+    pub max_clients: u32,
+    /// Registrations and updates from one address (IPv6: one /64) in an hour, refused ones included.
+    pub rate_per_hour: u32,
+    /// A client that has got no token goes after this.
+    pub unused_for: Span,
+    /// A client that has got no token for this long goes.
+    pub idle_for: Span,
+    /// Whether errors reach such clients by redirect although nobody is signed in. For conformance runs: with it
+    /// anybody can make this provider send a browser anywhere (`security-design` rule 31, RFC 9700 section 4.11.2).
+    pub redirect_errors: bool,
+}
+
+impl Default for ClientRegistration {
+    fn default() -> Self {
+        Self {
+            enabled: false,
+            require_initial_access_token: true,
+            allowed_redirect_hosts: Vec::new(),
+            scope: "openid profile email address phone offline_access".to_owned(),
+            resources: Vec::new(),
+            max_clients: 1000,
+            // A day of it, the time in which unused ones go, stays under half of `max_clients`.
+            rate_per_hour: 20,
+            unused_for: Span::hours(24),
+            idle_for: Span::days(90),
+            redirect_errors: false,
+        }
     }
 }
 

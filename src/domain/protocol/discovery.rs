@@ -46,6 +46,8 @@ pub struct Metadata {
     introspection_endpoint: String,
     revocation_endpoint: String,
     end_session_endpoint: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    registration_endpoint: Option<String>,
     scopes_supported: Vec<String>,
     response_types_supported: [&'static str; 1],
     response_modes_supported: [&'static str; 2],
@@ -106,6 +108,7 @@ impl Metadata {
             introspection_endpoint: at("/introspect"),
             revocation_endpoint: at("/revoke"),
             end_session_endpoint: at("/logout"),
+            registration_endpoint: realm.settings.client_registration.enabled.then(|| at("/register")),
             scopes_supported: STANDARD
                 .into_iter()
                 .chain(scopes.iter().filter(|scope| scope.terms.listed).map(|scope| scope.name.as_str()))

@@ -25,6 +25,7 @@ pub mod pkce;
 pub mod redirect_uri;
 pub mod refresh_token_text;
 pub mod refusal;
+pub mod registration;
 pub mod request_object;
 pub mod request_uri;
 pub mod requested_claims;

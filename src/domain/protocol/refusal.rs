@@ -55,6 +55,10 @@ pub enum OauthCode {
     InsufficientScope,
     /// RFC 7009 section 2.2.1.
     UnsupportedTokenType,
+    /// RFC 7591 section 3.2.2.
+    InvalidRedirectUri,
+    /// RFC 7591 section 3.2.2.
+    InvalidClientMetadata,
 }
 
 impl OauthCode {
@@ -86,6 +90,8 @@ impl OauthCode {
             Self::InvalidToken => "invalid_token",
             Self::InsufficientScope => "insufficient_scope",
             Self::UnsupportedTokenType => "unsupported_token_type",
+            Self::InvalidRedirectUri => "invalid_redirect_uri",
+            Self::InvalidClientMetadata => "invalid_client_metadata",
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::model::client::{AuthMethod, Client, ClientMetadata, GrantType};
+use crate::model::client::{AuthMethod, Client, ClientMetadata, ClientOrigin, GrantType};
 use crate::model::grant::{Grant, GrantTerms};
 use crate::model::ids::{ClientKey, CodeId, DeviceId, GrantId, RealmId, SessionId, UserId};
 use crate::model::realm::{Realm, RealmSettings};
@@ -61,6 +61,7 @@ pub(super) fn client() -> Client {
         client_id: "web".to_owned(),
         enabled: true,
         created_at: ago(9_000),
+        origin: ClientOrigin::Operator,
         metadata: ClientMetadata {
             token_endpoint_auth_method: AuthMethod::ClientSecretBasic,
             grant_types: GrantType::ALL.to_vec(),

@@ -1,41 +1,44 @@
-//! JSON of strangers that is to mean one thing only: a member twice is refused wherever it stands (RFC 8259
-//! section 4 leaves open which one counts, so two readers could differ), and so is what nests too deep.
+//! JSON of strangers, read without a choice: an object whose members stand once at every level (RFC 8259
+//! section 4 leaves open which of two counts, and two readers choose differently), not nested deeper than
+//! anything that is asked for.
 
 use std::fmt;
 
-use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// The text is no JSON, has a member twice, or nests too deep.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unreadable;
+/// Objects and arrays within each other.
+const DEPTH_MAX: usize = 8;
+/// Characters of a name that a fault repeats.
+const NAME_SHOWN: usize = 64;
 
-/// Reads one value that nests at most `depth` lists and objects.
-pub fn read(bytes: &[u8], depth: usize) -> Result<Value, Unreadable> {
+/// Reads an object.
+///
+/// # Errors
+/// A sentence for whoever sent it.
+pub fn object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let value = Strict { depth }.deserialize(&mut reader).map_err(|_| Unreadable)?;
-    reader.end().map_err(|_| Unreadable)?;
-    Ok(value)
-}
-
-/// Reads an object that nests at most `depth` lists and objects, itself counted.
-pub fn read_object(bytes: &[u8], depth: usize) -> Result<Map<String, Value>, Unreadable> {
-    match read(bytes, depth)? {
+    let value = Strict(DEPTH_MAX).deserialize(&mut reader).map_err(|error| told(&error))?;
+    reader.end().map_err(|error| told(&error))?;
+    match value {
         Value::Object(members) => Ok(members),
-        _ => Err(Unreadable),
+        _ => Err("the body must be a JSON object".to_owned()),
     }
 }
 
-/// A value with so many levels left.
-#[derive(Clone, Copy)]
-struct Strict {
-    depth: usize,
+fn told(error: &serde_json::Error) -> String {
+    format!("the body is not JSON that can be taken: {error}")
 }
 
+/// Reads one value with so many levels left.
+struct Strict(usize);
+
 impl Strict {
-    fn inside<E: de::Error>(self) -> Result<Self, E> {
-        let depth = self.depth.checked_sub(1).ok_or_else(|| E::custom("nested too deep"))?;
-        Ok(Self { depth })
+    fn below<E: Error>(&self) -> Result<Self, E> {
+        match self.0.checked_sub(1) {
+            Some(left) => Ok(Self(left)),
+            None => Err(E::custom(format!("more than {DEPTH_MAX} levels"))),
+        }
     }
 }
 
@@ -54,91 +57,101 @@ impl<'de> Visitor<'de> for Strict {
         f.write_str("JSON")
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(Value::from(value))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(Value::from(value))
-    }
-
-    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
-        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("no number"))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::String(value.to_owned()))
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(Value::String(value))
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
         Ok(Value::Null)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
-        let inside = self.inside()?;
-        let mut values = Vec::new();
-        while let Some(value) = list.next_element_seed(inside)? {
-            values.push(value);
-        }
-        Ok(Value::Array(values))
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Value, A::Error> {
-        let inside = self.inside()?;
-        let mut members = Map::new();
-        while let Some(name) = object.next_key::<String>()? {
-            let value = object.next_value_seed(inside)?;
-            if members.insert(name, value).is_some() {
-                return Err(de::Error::custom("a member twice"));
-            }
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("a number that JSON does not have"))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element_seed(self.below()?)? {
+            list.push(item);
         }
-        Ok(Value::Object(members))
+        Ok(Value::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some(name) = members.next_key::<String>()? {
+            if map.contains_key(&name) {
+                let name: String = name.chars().take(NAME_SHOWN).collect();
+                return Err(A::Error::custom(format!("the member {name} stands twice")));
+            }
+            let value = members.next_value_seed(self.below()?)?;
+            map.insert(name, value);
+        }
+        Ok(Value::Object(map))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use serde_json::json;
 
     use super::*;
 
     #[test]
-    fn plain_json_is_read_as_ever() {
-        let text = r#"{"a":[1,-2,1.5,true,null,"x"],"b":{"c":{}}}"#;
-        assert_eq!(read(text.as_bytes(), 3), serde_json::from_str(text).map_err(|_| Unreadable));
+    fn an_object_is_read_as_it_stands() {
+        let read = object(br#" {"a":[1,-2,0.5,null,true,"x"],"b":{"c":{}}} "#);
+        assert_eq!(Value::Object(read.unwrap()), json!({ "a": [1, -2, 0.5, null, true, "x"], "b": { "c": {} } }));
     }
 
     #[test]
-    fn a_member_twice_is_refused_at_every_depth() {
-        for text in [r#"{"a":1,"a":1}"#, r#"{"a":1,"\u0061":2}"#, r#"{"b":[{"a":{"c":1,"c":2}}]}"#] {
-            assert_eq!(read(text.as_bytes(), 9), Err(Unreadable), "{text}");
+    fn what_two_readers_could_take_differently_is_refused() {
+        let nested = format!("{}1{}", r#"{"a":"#.repeat(9), "}".repeat(9));
+        let lists = format!(r#"{{"a":{}{}}}"#, "[".repeat(200), "]".repeat(200));
+        for (text, told) in [
+            (r#"{"a":1,"a":1}"#, "the member a stands twice"),
+            (r#"{"a":1,"\u0061":2}"#, "the member a stands twice"),
+            (r#"{"x":{"a":1,"a":2}}"#, "the member a stands twice"),
+            (r#"{"x":[{"a":1,"a":2}]}"#, "the member a stands twice"),
+            (nested.as_str(), "more than 8 levels"),
+            (lists.as_str(), "more than 8 levels"),
+            ("", "not JSON"),
+            ("{", "not JSON"),
+            ("{} {}", "not JSON"),
+            (r#"{"a":1,}"#, "not JSON"),
+            (r#"{"a":1e999}"#, "not JSON"),
+            ("[]", "must be a JSON object"),
+            ("7", "must be a JSON object"),
+            ("null", "must be a JSON object"),
+        ] {
+            let fault = object(text.as_bytes()).unwrap_err();
+            assert!(fault.contains(told), "{text}: {fault}");
         }
-        assert!(read(br#"{"a":{"a":{"a":1}}}"#, 9).is_ok());
-    }
-
-    #[test]
-    fn what_nests_too_deep_or_is_not_whole_is_refused() {
-        assert!(read(b"[[[]]]", 3).is_ok());
-        assert_eq!(read(b"[[[]]]", 2), Err(Unreadable));
-        let deep = "[".repeat(100_000);
-        for text in ["", "{", "{} x", "nul", r#"{"a"}"#, deep.as_str()] {
-            assert_eq!(read(text.as_bytes(), 9), Err(Unreadable));
-        }
-        assert_eq!(read_object(b"[]", 9), Err(Unreadable));
+        assert!(object(b"{\"a\":\"\xff\"}").is_err());
     }
 
     proptest! {
         #[test]
-        fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let _ = read(&bytes, 4);
+        fn no_bytes_make_it_panic(bytes: Vec<u8>) {
+            let _ = object(&bytes);
+        }
+
+        #[test]
+        fn what_it_reads_serde_reads_alike(text in r#"\{("[ab]":([0-9]|"x"|\[\]|\{\})(,"[cd]":[0-9])?)?\}"#) {
+            let read = object(text.as_bytes()).unwrap();
+            prop_assert_eq!(Value::Object(read), serde_json::from_str::<Value>(&text).unwrap());
         }
     }
 }

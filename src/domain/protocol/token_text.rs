@@ -22,11 +22,22 @@ pub enum TokenKind {
     RefreshToken,
     /// A personal access token.
     PersonalAccessToken,
+    /// A token by which a client registers itself (RFC 7591 section 1.2).
+    InitialAccessToken,
+    /// A token by which a client looks after its own registration (RFC 7592 section 1.2).
+    RegistrationAccessToken,
 }
 
 impl TokenKind {
     /// Every kind.
-    pub const ALL: [Self; 4] = [Self::ClientSecret, Self::AccessToken, Self::RefreshToken, Self::PersonalAccessToken];
+    pub const ALL: [Self; 6] = [
+        Self::ClientSecret,
+        Self::AccessToken,
+        Self::RefreshToken,
+        Self::PersonalAccessToken,
+        Self::InitialAccessToken,
+        Self::RegistrationAccessToken,
+    ];
 
     /// Its prefix.
     #[must_use]
@@ -36,6 +47,8 @@ impl TokenKind {
             Self::AccessToken => "dwa_",
             Self::RefreshToken => "dwr_",
             Self::PersonalAccessToken => "dwp_",
+            Self::InitialAccessToken => "dwi_",
+            Self::RegistrationAccessToken => "dwg_",
         }
     }
 }

@@ -13,7 +13,7 @@ use super::node::{Entry, Node};
 use super::roles::{objects, required};
 use super::text as check;
 use super::users::{encrypted, secret_ref};
-use crate::model::client::{AuthMethod, ClientMetadata, GrantType};
+use crate::model::client::{ApplicationType, AuthMethod, ClientMetadata, GrantType};
 use crate::model::secret::Secret;
 use crate::protocol::{foreign_jwks, frontchannel_logout, redirect_uri, request_uri, subject};
 
@@ -24,7 +24,7 @@ const ASSERTION_ALGORITHMS: &[&str] = &["RS256", "PS256", "ES256", "EdDSA", "HS2
 
 const REQUEST_OBJECT_ALGORITHMS: &[&str] = &["RS256", "PS256", "ES256", "EdDSA", "none"];
 
-const TABLE: &[Field] = &[
+pub(super) const TABLE: &[Field] = &[
     Field::new("client_id", Form::Own),
     Field::new("client_secret", Form::Own),
     Field::new("secret_ref", Form::Own),
@@ -33,6 +33,10 @@ const TABLE: &[Field] = &[
     Field::new("client_name", Form::Text(100)),
     Field::new("client_uri", Form::Checked(check::https)),
     Field::new("logo_uri", Form::Checked(check::https)),
+    Field::new("application_type", Form::Word(&["web", "native"])),
+    Field::new("initiate_login_uri", Form::Checked(fetched)),
+    Field::new("software_id", Form::Text(255)),
+    Field::new("software_version", Form::Text(255)),
     Field::new("policy_uri", Form::Checked(check::https)),
     Field::new("tos_uri", Form::Checked(check::https)),
     Field::new("contacts", Form::Each(check::email, 20)),
@@ -86,7 +90,8 @@ fn jwks(value: &Value) -> Result<Value, String> {
     Ok(set.to_value())
 }
 
-/// Where keys and sector documents are fetched: https alone, since whoever answers there speaks for the client.
+/// Where keys and sector documents are fetched and where sign-ins begin: https alone, since whoever answers there
+/// speaks for the client (OpenID Connect Dynamic Registration 2).
 fn fetched(text: &str) -> Result<String, String> {
     if !text.starts_with("https://") || text.contains('#') {
         return Err(format!("{} must begin with https:// and have no fragment", shown(text)));
@@ -200,6 +205,18 @@ fn logout_endpoint(client: &ClientMetadata, public: bool) -> Option<Crossed> {
     })
 }
 
+/// OpenID Connect Dynamic Registration 2: what runs on a device is called back there, and nothing else is.
+fn wrong_kind(kind: ApplicationType, uri: &str) -> Option<Crossed> {
+    let scheme = uri.split(':').next().unwrap_or_default().to_ascii_lowercase();
+    let message = match (kind, scheme.as_str()) {
+        (ApplicationType::Web, "https" | "http") | (ApplicationType::Native, "http") => return None,
+        (ApplicationType::Native, "https") => "has https, which is for application_type web",
+        (ApplicationType::Native, _) => return None,
+        (ApplicationType::Web, _) => "has a scheme of its own, which is for application_type native",
+    };
+    Some(Crossed::new(&["redirect_uris", "application_type"], format!("{} {message}", shown(uri))))
+}
+
 /// Front-Channel Logout 1.0 section 2.
 fn logout_frame(client: &ClientMetadata) -> Option<Crossed> {
     let uri = client.frontchannel_logout_uri.as_deref()?;
@@ -221,6 +238,7 @@ pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
         let fault = redirect_uri::check_post_logout(uri, public).err()?;
         Some(Crossed::new(&["post_logout_redirect_uris"], told(uri, &fault)))
     }));
+    list.extend(client.redirect_uris.iter().filter_map(|uri| wrong_kind(client.application_type?, uri)));
     list.extend(logout_endpoint(client, public));
     list.extend(logout_frame(client));
     if code && client.redirect_uris.is_empty() {

@@ -133,6 +133,9 @@ fn roles(stored: &StoredRealm, names: &Names) -> BTreeMap<String, Fields> {
     let mut items = BTreeMap::new();
     for role in &stored.roles {
         let Some(name) = names.role(role.id) else { continue };
+        if stored.clients.iter().any(|client| Some(client.key) == role.client && client.is_self_registered()) {
+            continue;
+        }
         let mut fields = vec![("name".to_owned(), Out::Text(name.name.clone()))];
         optional(&mut fields, "client", name.client.as_ref());
         optional(&mut fields, "description", role.description.as_ref());
@@ -176,7 +179,7 @@ fn scopes(stored: &StoredRealm) -> BTreeMap<String, Fields> {
 
 fn clients(stored: &StoredRealm, secrets: Option<&dyn ExportedSecrets>) -> BTreeMap<String, Fields> {
     let mut items = BTreeMap::new();
-    for client in &stored.clients {
+    for client in stored.clients.iter().filter(|client| !client.is_self_registered()) {
         let mut fields = vec![("client_id".to_owned(), Out::Text(client.client_id.clone()))];
         if !client.enabled {
             fields.push(("enabled".to_owned(), Out::Raw("false".to_owned())));

@@ -16,6 +16,7 @@ mod groups;
 mod node;
 mod plan;
 mod realm;
+mod registered;
 mod resolve;
 mod resources;
 mod roles;
@@ -40,6 +41,7 @@ pub use plan::{
     WantedRealm, WantedResource, WantedRole, WantedScope, WantedUser, plan,
 };
 pub use realm::{check_reachable, check_set, parse};
+pub use registered::client_metadata;
 pub use resolve::{SecretSource, resolve};
 pub use stored::{StoredRealm, StoredUser};
 

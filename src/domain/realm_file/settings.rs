@@ -38,6 +38,18 @@ const KEYS: &[Field] = &[
     Field::new("id_token_alg", Form::Word(ALGORITHMS)),
 ];
 const CLIENTS: &[Field] = &[Field::new("require_pkce", Form::Bool)];
+const CLIENT_REGISTRATION: &[Field] = &[
+    Field::new("enabled", Form::Bool),
+    Field::new("require_initial_access_token", Form::Bool),
+    Field::new("allowed_redirect_hosts", Form::Each(check::host, 100)),
+    Field::new("scope", Form::Checked(check::scope)),
+    Field::new("resources", Form::Each(check::resource, 100)),
+    Field::new("max_clients", Form::Whole(1, 1_000_000)),
+    Field::new("rate_per_hour", Form::Whole(1, 100_000)),
+    Field::new("unused_for", Form::Span(Span::mins(10), DECADE)),
+    Field::new("idle_for", Form::Span(Span::days(1), DECADE)),
+    Field::new("redirect_errors", Form::Bool),
+];
 const LOGOUT: &[Field] = &[Field::new("front_channel", Form::Bool), Field::new("session_management", Form::Bool)];
 const LOCALES: &[Field] =
     &[Field::new("supported", Form::Each(language, 20)), Field::new("default", Form::Checked(check::language))];
@@ -50,6 +62,7 @@ pub(super) const TABLE: &[Field] = &[
     Field::new("tokens", Form::Map(TOKENS)),
     Field::new("keys", Form::Map(KEYS)),
     Field::new("clients", Form::Map(CLIENTS)),
+    Field::new("client_registration", Form::Map(CLIENT_REGISTRATION)),
     Field::new("locales", Form::Map(LOCALES)),
     Field::new("logout", Form::Map(LOGOUT)),
 ];
@@ -84,6 +97,11 @@ pub(super) fn crossed(settings: &RealmSettings) -> Vec<Crossed> {
         settings.sessions.idle > settings.sessions.absolute,
         &["settings.sessions.idle", "settings.sessions.absolute"],
         format!("idle ({}) is longer than absolute ({})", settings.sessions.idle, settings.sessions.absolute),
+    );
+    wrong(
+        settings.client_registration.scope.is_empty(),
+        &["settings.client_registration.scope"],
+        "empty: a client without any scope can ask for nothing".to_owned(),
     );
     wrong(
         settings.tokens.refresh_idle > settings.tokens.refresh_absolute,

@@ -86,6 +86,15 @@ pub(super) fn origin(text: &str) -> Result<String, String> {
     if origin == text { Ok(origin) } else { Err(format!("{} is not an origin; write {origin}", shown(text))) }
 }
 
+/// A host as it stands in an address: a name in its ASCII form, or an IP address.
+pub(super) fn host(text: &str) -> Result<String, String> {
+    match Host::parse(text) {
+        Ok(host) if host.to_string() == text => Ok(text.to_owned()),
+        Ok(host) => Err(format!("{} is not a host as addresses have it; write {host}", shown(text))),
+        Err(_) => Err(format!("{} is not a host such as app.example.com", shown(text))),
+    }
+}
+
 /// A resource identifier (RFC 8707 section 2): an absolute URI without fragment.
 pub(super) fn resource(text: &str) -> Result<String, String> {
     if text.len() > 2048 || text.contains('#') || text.bytes().any(|b| !b.is_ascii_graphic()) {

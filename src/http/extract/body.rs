@@ -1,4 +1,4 @@
-//! Reading a form body: media type without parameters and case (RFC 9110 section 8.3.1), bounded size.
+//! Reading a body, a form or JSON: media type without parameters and case (RFC 9110 section 8.3.1), bounded size.
 
 use axum::body::{Body, Bytes};
 use http::HeaderMap;
@@ -10,21 +10,39 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 pub enum BodyFault {
     /// Over the limit.
     TooLarge,
-    /// Not a form.
+    /// Of another type.
     ContentType,
     /// The connection broke, or the framing was wrong.
     Broken,
 }
 
-/// Reads a form's bytes.
+/// What a body may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Media {
+    /// A form; an empty body without a type is an empty one.
+    Form,
+    /// A JSON document.
+    Json,
+}
+
+impl Media {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Form => "application/x-www-form-urlencoded",
+            Self::Json => "application/json",
+        }
+    }
+}
+
+/// Reads a body's bytes.
 ///
 /// # Errors
 /// See [`BodyFault`].
-pub async fn read_form(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes, BodyFault> {
+pub async fn read(headers: &HeaderMap, body: Body, media: Media, limit: usize) -> Result<Bytes, BodyFault> {
     let declared = headers.get(CONTENT_TYPE).map(|value| value.to_str().unwrap_or(""));
-    let is_form = declared.is_some_and(|text| {
-        let media = text.split(';').next().unwrap_or("").trim();
-        media.eq_ignore_ascii_case("application/x-www-form-urlencoded")
+    let fits = declared.is_some_and(|text| {
+        let declared = text.split(';').next().unwrap_or("").trim();
+        declared.eq_ignore_ascii_case(media.name())
     });
     let bytes = match Limited::new(body, limit).collect().await {
         Ok(collected) => collected.to_bytes(),
@@ -32,8 +50,8 @@ pub async fn read_form(headers: &HeaderMap, body: Body, limit: usize) -> Result<
         Err(_) => return Err(BodyFault::Broken),
     };
     match (declared, bytes.is_empty()) {
-        (None, true) => Ok(bytes),
-        _ if is_form => Ok(bytes),
+        (None, true) if media == Media::Form => Ok(bytes),
+        _ if fits => Ok(bytes),
         _ => Err(BodyFault::ContentType),
     }
 }

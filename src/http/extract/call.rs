@@ -7,7 +7,7 @@ use http::header::{HeaderMap, HeaderName};
 use http::request::Parts;
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 
-use super::body::{self, BodyFault};
+use super::body::{self, BodyFault, Media};
 use crate::context::Ctx;
 use crate::domain::protocol::params::Params;
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
@@ -93,15 +93,24 @@ impl Call {
     /// # Errors
     /// Another content type, or a body over the limit.
     pub async fn raw_form(&self) -> Result<Bytes, Error> {
+        let wrong = "send the parameters as application/x-www-form-urlencoded";
+        self.bytes(Media::Form, Refusal::new(OauthCode::InvalidRequest, "content_type", wrong)).await
+    }
+
+    /// The bytes of a JSON document; `wrong` refuses another content type.
+    ///
+    /// # Errors
+    /// Another content type, or a body over the limit.
+    pub async fn json(&self, wrong: Refusal) -> Result<Bytes, Error> {
+        self.bytes(Media::Json, wrong).await
+    }
+
+    async fn bytes(&self, media: Media, wrong: Refusal) -> Result<Bytes, Error> {
         let body = self.body.lock().await.take().unwrap_or_default();
-        match body::read_form(&self.head.headers, body, self.limit).await {
+        match body::read(&self.head.headers, body, media, self.limit).await {
             Ok(bytes) => Ok(bytes),
             Err(BodyFault::TooLarge) => Err(Error::TooLarge { limit: self.limit }),
-            Err(BodyFault::ContentType) => Err(Error::refused(
-                OauthCode::InvalidRequest,
-                "content_type",
-                "send the parameters as application/x-www-form-urlencoded",
-            )),
+            Err(BodyFault::ContentType) => Err(wrong.into()),
             Err(BodyFault::Broken) => {
                 Err(Error::refused(OauthCode::InvalidRequest, "body_broken", "the body could not be read"))
             }

@@ -1,6 +1,7 @@
 //! Cross-origin calls by script (Fetch standard; OpenID Connect Core 5.3; B-24). Metadata is open to
-//! all; token, userinfo and revocation to the origins of the realm's clients; nothing else, and the
-//! authorization endpoint never (RFC 9700 section 2.6). Errors carry the same headers as success.
+//! all, and so is registration, where nobody has an origin that is known yet and no cookie counts; token,
+//! userinfo and revocation to the origins of the realm's clients; nothing else, and the authorization endpoint
+//! never (RFC 9700 section 2.6). Errors carry the same headers as success.
 
 use axum::body::Body;
 use http::header::{
@@ -53,14 +54,15 @@ impl Cors {
         }
     }
 
-    /// The answer to a preflight: 204, never authenticated.
+    /// The answer to a preflight for an address with these methods: 204, never authenticated.
     #[must_use]
-    pub fn preflight(self, allowed: Option<HeaderValue>) -> Response<Body> {
+    pub fn preflight(self, allowed: Option<HeaderValue>, methods: &str) -> Response<Body> {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::NO_CONTENT;
         if allowed.is_some() {
             let headers = response.headers_mut();
-            headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST"));
+            let more = if methods.contains("PUT") { "GET, PUT, DELETE" } else { "GET, POST" };
+            headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(more));
             headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("authorization, content-type, dpop"));
             headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("3600"));
         }

@@ -6,10 +6,13 @@ pub mod introspect;
 pub mod jwks;
 pub mod logout;
 pub mod openid_configuration;
+pub mod register;
+pub mod register_client;
 pub mod revoke;
 pub mod token;
 pub mod userinfo;
 
+use axum::body::Bytes;
 use http::header::AUTHORIZATION;
 
 use super::extract::call::Call;
@@ -29,6 +32,12 @@ fn authorization(call: &Call) -> Result<Vec<&str>, Error> {
         })
     });
     all.collect()
+}
+
+/// The JSON document of a registration.
+async fn document(call: &Call) -> Result<Bytes, Error> {
+    const WRONG: &str = "send the client's metadata as application/json";
+    call.json(Refusal::new(OauthCode::InvalidClientMetadata, "content_type", WRONG)).await
 }
 
 /// The token that introspection and revocation are about. One too long to be read is a token of nobody

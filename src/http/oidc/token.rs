@@ -13,6 +13,7 @@ use crate::http::extract::call::Call;
 use crate::http::render::note::Note;
 use crate::http::render::oauth;
 use crate::observe::metrics;
+use crate::service::register::used;
 use crate::service::token::{authorization_code, client_credentials, refresh_token};
 use crate::service::{Error, client_auth};
 
@@ -47,7 +48,7 @@ fn code(error: &Error) -> &'static str {
     match error {
         Error::Refused(refusal) => refusal.code,
         Error::Invalid(_) | Error::TooLarge { .. } | Error::NotFound => OauthCode::InvalidRequest,
-        Error::Busy { .. } | Error::Unavailable { .. } => OauthCode::TemporarilyUnavailable,
+        Error::Busy { .. } | Error::Throttled { .. } | Error::Unavailable { .. } => OauthCode::TemporarilyUnavailable,
         Error::Internal(_) => OauthCode::ServerError,
     }
     .as_str()
@@ -86,6 +87,7 @@ async fn answer(call: &Call) -> Result<Response<Body>, Error> {
         GrantType::RefreshToken => refresh_token::grant(&call.app, &call.ctx, &client, &form).await?,
         GrantType::ClientCredentials => client_credentials::grant(&call.app, &call.ctx, &client, &form).await?,
     };
+    used::note(&call.app, &call.ctx, &client).await;
     let body = serde_json::to_vec(&answer).map_err(|error| Error::Internal(error.to_string()))?;
     let mut response = oauth::json(StatusCode::OK, body);
     response.extensions_mut().insert(Note { client: Some(client.client_id.clone()), reason: None });

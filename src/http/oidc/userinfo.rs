@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Response, StatusCode};
 
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
+use crate::http::extract::bearer::bearer;
 use crate::http::extract::call::Call;
 use crate::http::render::oauth;
 use crate::service::Error;
@@ -51,15 +52,7 @@ fn token(call: &Call, in_body: Option<String>) -> Result<String, Error> {
             "an access token does not belong into an address; send it in the Authorization header",
         ));
     }
-    let mut headers = call.headers().get_all(AUTHORIZATION).iter();
-    let in_header = match (headers.next(), headers.next()) {
-        (None, _) => None,
-        (Some(value), None) => Some(bearer(value.to_str().unwrap_or(""))?),
-        (Some(_), Some(_)) => {
-            return Err(Error::refused(OauthCode::InvalidRequest, "token_twice", "send one Authorization header"));
-        }
-    };
-    match (in_header, in_body) {
+    match (bearer(call)?, in_body) {
         (Some(token), None) | (None, Some(token)) => Ok(token),
         (Some(_), Some(_)) => Err(Error::refused(
             OauthCode::InvalidRequest,
@@ -69,14 +62,5 @@ fn token(call: &Call, in_body: Option<String>) -> Result<String, Error> {
         (None, None) => {
             Err(Error::refused(OauthCode::InvalidToken, "token_missing", "send the access token as Bearer"))
         }
-    }
-}
-
-fn bearer(header: &str) -> Result<String, Error> {
-    let (scheme, token) = header.trim().split_once(' ').unwrap_or((header, ""));
-    if scheme.eq_ignore_ascii_case("bearer") && !token.trim().is_empty() {
-        Ok(token.trim().to_owned())
-    } else {
-        Err(Error::refused(OauthCode::InvalidToken, "token_missing", "send the access token as Bearer"))
     }
 }

@@ -142,6 +142,15 @@ fn own_lines(lang: Language) -> Vec<ScopeLine> {
     ]
 }
 
+/// A client that registered itself (`ux` 2.6).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unchecked {
+    /// The day on which it did.
+    pub since: String,
+    /// Whether people go on to an app on their own device, whose address tells them nothing.
+    pub on_device: bool,
+}
+
 /// The consent page.
 #[derive(Debug, Clone, Template)]
 #[template(path = "signin/consent.html")]
@@ -150,6 +159,8 @@ pub struct ConsentPage {
     pub chrome: Chrome,
     /// Who asks.
     pub client: ClientHeader,
+    /// That the client registered itself; absent where an operator stands for it.
+    pub unchecked: Option<Unchecked>,
     /// Who is signed in, as the person knows it.
     pub person: String,
     /// Where the form goes.
@@ -188,6 +199,7 @@ impl ConsentPage {
         let few = |lang| Self {
             chrome: sample::chrome(lang),
             client: sample::client(lang),
+            unchecked: None,
             person: sample::username(lang).into(),
             action: "/consent".into(),
             csrf: "csrf-token".into(),
@@ -206,6 +218,7 @@ impl ConsentPage {
             manage_href: Some("/account/apps".into()),
             ..few(lang)
         };
+        let unchecked = |on_device| Some(Unchecked { since: "2026-11-03".to_owned(), on_device });
         let own = |lang| Self { scopes: own_lines(lang), ..few(lang) };
         vec![
             ("few-en", few(Language::En)),
@@ -215,6 +228,13 @@ impl ConsentPage {
             ("many-xa", many(Language::Xa)),
             ("many-xb", many(Language::Xb)),
             ("offline-en", Self { offline: true, ..few(Language::En) }),
+            ("unchecked-en", Self { unchecked: unchecked(false), ..few(Language::En) }),
+            ("unchecked-de", Self { unchecked: unchecked(false), ..many(Language::De) }),
+            ("unchecked-xa", Self { unchecked: unchecked(false), ..few(Language::Xa) }),
+            (
+                "device-de",
+                Self { unchecked: unchecked(true), redirect_domain: "localhost".to_owned(), ..few(Language::De) },
+            ),
             ("own-en", own(Language::En)),
             ("own-de", own(Language::De)),
             ("own-xb", own(Language::Xb)),

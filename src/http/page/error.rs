@@ -16,6 +16,8 @@ pub enum Fault {
     RedirectUri,
     /// The request of the application is not right in another way.
     Request,
+    /// An error stays here, since the application registered itself and nobody is signed in.
+    NotReturned,
     /// The pending sign-in is gone: too old, or pushed out by newer ones.
     FlowGone,
     /// The browser sent no cookie, or a foreign one.
@@ -42,10 +44,11 @@ pub enum Fault {
 
 impl Fault {
     /// All of them, for samples and tests.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::UnknownClient,
         Self::RedirectUri,
         Self::Request,
+        Self::NotReturned,
         Self::FlowGone,
         Self::NoCookie,
         Self::ForeignForm,
@@ -66,6 +69,7 @@ impl Fault {
             Self::UnknownClient => "unknown_client",
             Self::RedirectUri => "redirect_uri_mismatch",
             Self::Request => "invalid_request",
+            Self::NotReturned => "not_returned",
             Self::FlowGone => "sign_in_expired",
             Self::NoCookie => "cookie_missing",
             Self::ForeignForm => "form_rejected",
@@ -86,6 +90,7 @@ impl Fault {
             Self::UnknownClient => (Key::ErrorAppHeading, Key::ErrorClientText, Key::ErrorAppAdvice),
             Self::RedirectUri => (Key::ErrorAppHeading, Key::ErrorRedirectText, Key::ErrorAppAdvice),
             Self::Request => (Key::ErrorAppHeading, Key::ErrorRequestText, Key::ErrorAppAdvice),
+            Self::NotReturned => (Key::ErrorNotReturnedHeading, Key::ErrorNotReturnedText, Key::ErrorNotReturnedAdvice),
             Self::FlowGone => (Key::ErrorFlowHeading, Key::ErrorFlowText, Key::ErrorFlowAdvice),
             Self::NoCookie => (Key::ErrorCookieHeading, Key::ErrorCookieText, Key::ErrorCookieAdvice),
             Self::ForeignForm => (Key::ErrorFormHeading, Key::ErrorFormText, Key::ErrorFormAdvice),
@@ -181,6 +186,12 @@ impl ErrorPage {
                 .detail("client_id", "photo-shop")
                 .detail("redirect_uri", "https://app.example.com/callback/<script>alert(1)</script>")
                 .detail("difference", "The path differs: a trailing slash more than registered."),
+        ));
+        samples.push((
+            "not-returned-en",
+            page(Language::En, Fault::NotReturned)
+                .detail("error", "login_required")
+                .detail("error_description", "nobody is signed in"),
         ));
         samples.push((
             "back-de",

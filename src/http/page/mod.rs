@@ -26,7 +26,7 @@ pub use already_signed_in::AlreadySignedInPage;
 pub use busy::BusyPage;
 pub use chrome::{Back, Chrome, LanguageLink};
 pub use client_header::{ClientHeader, clean_title};
-pub use consent::{ConsentPage, ScopeIcon, ScopeLine};
+pub use consent::{ConsentPage, ScopeIcon, ScopeLine, Unchecked};
 pub use demo::{DemoSignedInPage, DemoStartPage};
 pub use error::{DetailLine, ErrorPage, Fault};
 pub use form_post::FormPostPage;

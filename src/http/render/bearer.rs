@@ -18,6 +18,12 @@ pub fn error(ctx: &Ctx, error: &Error) -> Response<Body> {
         && !response.status().is_server_error()
     {
         let (status, challenge) = match (refusal.code, refusal.reason) {
+            // What is wrong with a document is no fault of the token that came with it.
+            (OauthCode::InvalidClientMetadata | OauthCode::InvalidRedirectUri, _) => return response,
+            (OauthCode::AccessDenied, _) => {
+                *response.status_mut() = StatusCode::FORBIDDEN;
+                return response;
+            }
             (_, "token_missing") => (StatusCode::UNAUTHORIZED, "Bearer".to_owned()),
             (OauthCode::InvalidToken, _) => (StatusCode::UNAUTHORIZED, challenge(refusal.code, &refusal.description)),
             (OauthCode::InsufficientScope, _) => (StatusCode::FORBIDDEN, challenge(refusal.code, &refusal.description)),

@@ -37,6 +37,11 @@ pub fn log_fault(ctx: &Ctx, error: &Error) {
         Error::Unavailable { dependency, source } => {
             tracing::warn!(request_id = &*ctx.request_id, dependency, source = %source, "a dependency does not answer");
         }
-        Error::Refused(_) | Error::Invalid(_) | Error::TooLarge { .. } | Error::NotFound | Error::Busy { .. } => {}
+        Error::Refused(_)
+        | Error::Invalid(_)
+        | Error::TooLarge { .. }
+        | Error::NotFound
+        | Error::Busy { .. }
+        | Error::Throttled { .. } => {}
     }
 }

@@ -43,6 +43,7 @@ pub fn error(ctx: &Ctx, error: &Error) -> Response<Body> {
         }
         Error::NotFound => body(StatusCode::NOT_FOUND, OauthCode::InvalidRequest, "there is nothing at this address"),
         Error::Busy { retry_after } => later(*retry_after, "past capacity, nothing was checked"),
+        Error::Throttled { retry_after, limit } => throttled(*retry_after, *limit),
         Error::Unavailable { .. } => later(2, "a part this needs does not answer"),
         Error::Internal(_) => {
             body(StatusCode::INTERNAL_SERVER_ERROR, OauthCode::ServerError, "a fault of this provider")
@@ -83,6 +84,18 @@ fn body(status: StatusCode, code: OauthCode, description: &str) -> Response<Body
 fn later(seconds: u32, description: &str) -> Response<Body> {
     let mut response = body(StatusCode::SERVICE_UNAVAILABLE, OauthCode::TemporarilyUnavailable, description);
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    response
+}
+
+/// Over its rate: `RateLimit-*` say when that ends.
+fn throttled(retry_after: u32, limit: u32) -> Response<Body> {
+    let text = "too many requests from this address; try again later";
+    let mut response = body(StatusCode::TOO_MANY_REQUESTS, OauthCode::TemporarilyUnavailable, text);
+    let headers = response.headers_mut();
+    headers.insert(RETRY_AFTER, HeaderValue::from(retry_after));
+    headers.insert("ratelimit-limit", HeaderValue::from(limit));
+    headers.insert("ratelimit-remaining", HeaderValue::from(0));
+    headers.insert("ratelimit-reset", HeaderValue::from(retry_after));
     response
 }
 

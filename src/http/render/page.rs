@@ -13,6 +13,7 @@ use super::note::Note;
 use crate::context::Ctx;
 use crate::domain::model::client::Client;
 use crate::domain::protocol::params::Params;
+use crate::domain::protocol::redirect_uri;
 use crate::domain::protocol::refusal::Refusal;
 use crate::http::cookies::Cookie;
 use crate::http::extract::call::Call;
@@ -146,6 +147,10 @@ pub fn fault(
     reason: &'static str,
     detail: Vec<DetailLine>,
 ) -> Response<Body> {
+    shown(call, status, error_page(call, fault, detail), reason)
+}
+
+fn error_page(call: &Call, fault: Fault, detail: Vec<DetailLine>) -> ErrorPage {
     let mut page = ErrorPage::new(chrome(call, &[]), fault, call.ctx.now.to_rfc3339());
     page.detail = detail;
     // No page without a way out; whether the cookie still counts is decided there.
@@ -155,6 +160,10 @@ pub fn fault(
         let title = page.chrome.t(Key::ErrorOnward).to_owned();
         page.onward = Some(Back { title, href: call.ctx.site.path("/") });
     }
+    page
+}
+
+fn shown(call: &Call, status: StatusCode, page: ErrorPage, reason: &'static str) -> Response<Body> {
     let mut response = html(call, status, &page, &[]);
     response.extensions_mut().insert(Note { client: None, reason: Some(reason) });
     response
@@ -163,13 +172,13 @@ pub fn fault(
 /// A refused authorization or logout request that must not be answered by redirect.
 #[must_use]
 pub fn refused(call: &Call, refusal: &Refusal) -> Response<Body> {
-    refused_request(call, refusal, &Params::default())
+    refused_request(call, refusal, &Params::default(), None)
 }
 
 /// As [`refused`], with what was sent: it is all that a developer can compare, since what is registered
-/// is shown to nobody here.
+/// is shown to nobody here. `client` is the one that the request names, where there is one.
 #[must_use]
-pub fn refused_request(call: &Call, refusal: &Refusal, sent: &Params) -> Response<Body> {
+pub fn refused_request(call: &Call, refusal: &Refusal, sent: &Params, client: Option<&Client>) -> Response<Body> {
     let kind = if refusal.reason.starts_with("client") {
         Fault::UnknownClient
     } else if refusal.reason.starts_with("redirect_uri") {
@@ -180,7 +189,25 @@ pub fn refused_request(call: &Call, refusal: &Refusal, sent: &Params) -> Respons
     let mut lines = detail(refusal);
     let named = ["client_id", "redirect_uri"].into_iter().filter_map(|name| Some((name, sent.get(name)?)));
     lines.extend(named.map(|(name, value)| DetailLine { name: name.to_owned(), value: as_sent(value) }));
-    fault(call, StatusCode::BAD_REQUEST, kind, refusal.reason, lines)
+    let mut page = error_page(call, kind, lines);
+    page.back = client.and_then(|client| beginning(call, client));
+    shown(call, StatusCode::BAD_REQUEST, page, refusal.reason)
+}
+
+/// Where a sign-in at the application begins anew (OpenID Connect Core 4). Only an operator's word is offered.
+fn beginning(call: &Call, client: &Client) -> Option<Back> {
+    let uri = client.metadata.initiate_login_uri.as_deref();
+    let uri = uri.filter(|_| client.enabled && !client.is_self_registered())?;
+    let href = redirect_uri::append(uri, &[("iss", &call.ctx.site.issuer)]);
+    Some(Back { title: clean_title(client.title()), href })
+}
+
+/// A refusal that does not go to its client, which registered itself, while nobody is signed in.
+#[must_use]
+pub fn not_returned(call: &Call, client: &Client, refusal: &Refusal) -> Response<Body> {
+    let mut lines = detail(refusal);
+    lines.push(DetailLine { name: "client_id".to_owned(), value: client.client_id.clone() });
+    fault(call, StatusCode::BAD_REQUEST, Fault::NotReturned, refusal.reason, lines)
 }
 
 /// A stranger's value as people may see it: what is not visible ASCII stands percent-encoded, since it
@@ -218,6 +245,7 @@ pub fn error(call: &Call, error: &Error) -> Response<Body> {
         }
         Error::NotFound => fault(call, StatusCode::NOT_FOUND, Fault::NotFound, "not_found", Vec::new()),
         Error::Busy { retry_after } => busy(call, *retry_after),
+        Error::Throttled { retry_after, .. } => throttled(call, *retry_after),
         Error::Unavailable { .. } => {
             let mut response =
                 fault(call, StatusCode::SERVICE_UNAVAILABLE, Fault::Unavailable, "unavailable", Vec::new());
@@ -231,6 +259,14 @@ pub fn error(call: &Call, error: &Error) -> Response<Body> {
 }
 
 fn busy(call: &Call, retry_after: u32) -> Response<Body> {
+    later(call, retry_after, StatusCode::SERVICE_UNAVAILABLE)
+}
+
+fn throttled(call: &Call, retry_after: u32) -> Response<Body> {
+    later(call, retry_after, StatusCode::TOO_MANY_REQUESTS)
+}
+
+fn later(call: &Call, retry_after: u32, status: StatusCode) -> Response<Body> {
     let page = BusyPage {
         chrome: chrome(call, &[]),
         client: None,
@@ -238,9 +274,9 @@ fn busy(call: &Call, retry_after: u32) -> Response<Body> {
         password_unchecked: false,
         retry_after: u64::from(retry_after),
         retry_href: call.ctx.site.path("/"),
-        is_rate_limited: false,
+        is_rate_limited: status == StatusCode::TOO_MANY_REQUESTS,
     };
-    let mut response = html(call, StatusCode::SERVICE_UNAVAILABLE, &page, &[]);
+    let mut response = html(call, status, &page, &[]);
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(retry_after));
     response
 }

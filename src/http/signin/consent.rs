@@ -12,7 +12,7 @@ use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::domain::signin::next_step::Step;
 use crate::http::extract::call::Call;
 use crate::http::page::text::Language;
-use crate::http::page::{ConsentPage, Fault, ScopeLine};
+use crate::http::page::{ConsentPage, Fault, ScopeLine, Unchecked};
 use crate::http::render::{page, redirect, target};
 use crate::http::{answer, begin};
 use crate::service::Error;
@@ -103,7 +103,12 @@ async fn show(
     chrome.sign_out = Some(call.ctx.site.path("/logout"));
     let wording = Wording::load(call, chrome.lang).await?;
     let target = target::csp_source(&request.redirect_uri);
+    let unchecked = || Unchecked {
+        since: pending.client.created_at.to_rfc3339().chars().take(10).collect(),
+        on_device: !request.redirect_uri.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https:")),
+    };
     let consent = ConsentPage {
+        unchecked: pending.client.is_self_registered().then(unchecked),
         client: page::client_header(call, &pending.client).await?,
         person: person.user.user.username.clone(),
         action: call.ctx.site.path("/consent"),

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use crate::domain::model::key::KeyPhase;
 use crate::domain::model::realm::{MAIN_REALM, Realm};
-use crate::outbound::Trust;
 use crate::service::{App, sector, subject};
 use crate::store::repo;
 
@@ -142,7 +141,7 @@ async fn sectors(app: &App, realm: &Realm) -> Vec<Check> {
         for client in &page {
             let Some(uri) = &client.metadata.sector_identifier_uri else { continue };
             let name = format!("sector of {} in {}", client.client_id, realm.name);
-            checks.push(match sector::check(&app.outbound, &client.metadata, Trust::Operator).await {
+            checks.push(match sector::check(&app.outbound, &client.metadata, client.origin.into()).await {
                 Ok(()) => Check::well(&name, format!("{uri} lists its redirect URIs")),
                 Err(error) => Check::odd(
                     &name,

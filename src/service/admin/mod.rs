@@ -5,6 +5,7 @@
 pub mod client;
 pub mod doctor;
 pub mod hashing;
+pub mod initial_access_token;
 pub mod key;
 pub mod realm;
 pub mod session;

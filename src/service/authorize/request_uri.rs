@@ -23,7 +23,6 @@ use crate::domain::protocol::refusal::Refusal;
 use crate::domain::protocol::request_uri::{self, RequestUri};
 use crate::seal::sha256;
 use crate::service::App;
-use crate::service::client_keys::trust;
 
 /// Clients whose objects are kept at hand.
 const CLIENTS: usize = 1024;
@@ -118,7 +117,7 @@ impl OfClient {
         }
         let began = self.arrivals.fetch_add(1, Ordering::Relaxed);
         let url = Url::parse(meant.address).ok()?;
-        let contents = app.outbound.request_object(&url, trust(client)).await.ok();
+        let contents = app.outbound.request_object(&url, client.origin.into()).await.ok();
         if found.len() >= ADDRESSES {
             found.clear();
         }

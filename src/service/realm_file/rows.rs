@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::domain::model::audit::AuditKind;
-use crate::domain::model::client::{AuthMethod, Client};
+use crate::domain::model::client::{AuthMethod, Client, ClientOrigin};
 use crate::domain::model::group::Group;
 use crate::domain::model::ids::{ClientKey, GroupId, ResourceId, RoleId, ScopeId};
 use crate::domain::model::realm::Realm;
@@ -147,11 +147,16 @@ impl<'a> Writer<'a> {
             client_id: wanted.client_id.clone(),
             enabled: wanted.enabled,
             created_at: before.map_or(self.scribe.now, |client| client.created_at),
+            origin: ClientOrigin::Operator,
             metadata: wanted.metadata.clone(),
             secrets: before.map(|client| client.secrets.clone()).unwrap_or_default(),
         };
         let kind = if before.is_some() {
             repo::client::update(tx, &row, self.scribe.now).await?;
+            if before.is_some_and(Client::is_self_registered) {
+                // What did not lead anywhere for a stranger may do so for the operator.
+                repo::logo::delete(tx, row.realm, row.key).await?;
+            }
             AuditKind::ClientUpdated
         } else {
             repo::client::insert(tx, &row).await?;

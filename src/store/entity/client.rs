@@ -13,6 +13,9 @@ pub struct Model {
     pub enabled: bool,
     pub created_at: i64,
     pub metadata: String,
+    pub origin: String,
+    pub registration_token: Option<Vec<u8>>,
+    pub last_used_at: Option<i64>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

@@ -16,6 +16,7 @@ pub mod credential;
 pub mod device;
 pub mod grant_record;
 pub mod identifier;
+pub mod initial_access_token;
 pub mod logo;
 pub mod meta;
 pub mod outbox;

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::grant;
 use super::row::{Row, Unique as _, json, whole};
-use crate::domain::model::client::{Client, ClientSecret, is_client_id};
+use crate::domain::model::client::{Client, ClientOrigin, ClientSecret, is_client_id};
 use crate::domain::model::ids::{ClientKey, ClientSecretId, RealmId};
 use crate::domain::model::session::{EndReason, Ended};
 use crate::domain::model::timestamp::Timestamp;
@@ -27,6 +27,7 @@ fn read(model: Model, secrets: Vec<ClientSecret>) -> Result<Client, Error> {
     Ok(Client {
         realm: RealmId::from_uuid(model.realm_id),
         key: ClientKey::from_uuid(model.id),
+        origin: row.some(ClientOrigin::from_name(&model.origin))?,
         metadata: row.json(&model.metadata)?,
         client_id: model.client_id,
         enabled: model.enabled,
@@ -109,17 +110,28 @@ pub async fn insert(tx: &mut Tx, client: &Client) -> Result<(), Error> {
         enabled: client.enabled,
         created_at: client.created_at.as_micros(),
         metadata: json(&client.metadata)?,
+        origin: client.origin.as_str().to_owned(),
+        registration_token: None,
+        last_used_at: None,
     });
     Entity::insert(row).exec_without_returning(tx.connection()).await?;
     tx.changed(client.realm, ChangeKind::Client, client.key.as_uuid());
     Ok(())
 }
 
-/// Changes metadata and whether the client is enabled. What a disabled one was given ends: enabled again, it
+/// Changes metadata, whose it is and whether it is enabled. What a disabled one was given ends: enabled again, it
 /// begins anew. The client's row comes first (`security-design` rule 1).
 pub async fn update(tx: &mut Tx, client: &Client, now: Timestamp) -> Result<(), Error> {
-    let row =
-        ActiveModel { enabled: Set(client.enabled), metadata: Set(json(&client.metadata)?), ..ActiveModel::default() };
+    let mut row = ActiveModel {
+        enabled: Set(client.enabled),
+        metadata: Set(json(&client.metadata)?),
+        origin: Set(client.origin.as_str().to_owned()),
+        ..ActiveModel::default()
+    };
+    if client.origin == ClientOrigin::Operator {
+        // What the client could do for itself is the operator's now.
+        (row.registration_token, row.last_used_at) = (Set(None), Set(None));
+    }
     write(tx, client.realm, client.key, row).await?;
     if !client.enabled {
         let ended = Ended { at: now, reason: EndReason::ClientRemoved };
@@ -216,6 +228,17 @@ pub async fn add_secret(
         expires_at: new.expires_at.map(Timestamp::as_micros),
     });
     secret::Entity::insert(row).exec_without_returning(connection).await?;
+    tx.changed(realm, ChangeKind::Client, client.as_uuid());
+    Ok(())
+}
+
+/// Forgets every secret of a client that has none any more.
+pub async fn forget_secrets(tx: &mut Tx, realm: RealmId, client: ClientKey) -> Result<(), Error> {
+    secret::Entity::delete_many()
+        .filter(secret::Column::RealmId.eq(realm.as_uuid()))
+        .filter(secret::Column::ClientKey.eq(client.as_uuid()))
+        .exec(tx.connection())
+        .await?;
     tx.changed(realm, ChangeKind::Client, client.as_uuid());
     Ok(())
 }

@@ -95,3 +95,13 @@ pub async fn delete(tx: &mut Tx, realm: RealmId, user: UserId, client: ClientKey
         .await?;
     Ok(())
 }
+
+/// Forgets what anybody consented to for a client: it is not the one any more that they saw.
+pub async fn delete_for_client(tx: &mut Tx, realm: RealmId, client: ClientKey) -> Result<(), Error> {
+    Entity::delete_many()
+        .filter(Column::RealmId.eq(realm.as_uuid()))
+        .filter(Column::ClientKey.eq(client.as_uuid()))
+        .exec(tx.connection())
+        .await?;
+    Ok(())
+}

@@ -50,3 +50,9 @@ pub async fn put(tx: &mut Tx, realm: RealmId, client: ClientKey, logo: &Logo) ->
     Entity::insert(row).on_conflict(same).exec_without_returning(tx.connection()).await?;
     Ok(())
 }
+
+/// Forgets a client's logo, so that it is looked for again.
+pub async fn delete(tx: &mut Tx, realm: RealmId, client: ClientKey) -> Result<(), Error> {
+    Entity::delete_by_id((realm.as_uuid(), client.as_uuid())).exec(tx.connection()).await?;
+    Ok(())
+}

@@ -26,7 +26,7 @@ const LEEWAY: Duration = Duration::from_secs(60);
 
 /// Rows of a table that have served their time: its key, the time that an index is on, how long they are kept
 /// after it.
-const DUE: [(&str, &str, &str, Duration); 8] = [
+const DUE: [(&str, &str, &str, Duration); 9] = [
     ("redemption", "realm_id, code_id", "expires_at", DAY),
     ("revoked_token", "realm_id, token_id", "expires_at", LEEWAY),
     ("change", "seq", "created_at", HOUR),
@@ -36,6 +36,8 @@ const DUE: [(&str, &str, &str, Duration); 8] = [
     // Only what a broker has confirmed was sent.
     ("outbox", "realm_id, id", "sent_at", WEEK),
     ("backchannel_logout", "realm_id, session_id, client_key", "done_at", WEEK),
+    // An operator who wonders why a registration fails still finds it.
+    ("initial_access_token", "realm_id, id", "expires_at", WEEK),
 ];
 
 /// Deletes what is due, [`MOST`] rows of a kind; gives the number of rows.

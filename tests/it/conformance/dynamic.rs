@@ -165,7 +165,7 @@ async fn oidcc_ensure_client_assertion_with_iss_aud_succeeds() {
     }
 }
 
-async fn reaching(file: &std::path::Path) -> Suite {
+pub(super) async fn reaching(file: &std::path::Path) -> Suite {
     let op = Op::builder()
         .env("DOORWARD_OUTBOUND__ALLOW_NETWORKS", "127.0.0.1/32")
         .env("DOORWARD_OUTBOUND__CA_FILE", file.to_str().expect("a path"))

@@ -7,6 +7,7 @@
 mod claims;
 mod dynamic;
 mod refused;
+mod registration;
 mod request_object;
 mod sector;
 mod server;

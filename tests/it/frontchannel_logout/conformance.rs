@@ -1,8 +1,11 @@
 //! The modules of the conformance suite's front-channel logout plan (`conformance` section 7), by name.
 
+use serde_json::json;
+
 use super::{FRAMED, OUT, frame, frames, logout, sign_in, sources, start};
 use crate::kit::flow::{ASKER, WEB, authorize};
 use crate::kit::house;
+use crate::registration::{app_with, as_client, open, refused, register, registered};
 
 #[tokio::test]
 async fn oidcc_frontchannel_logout_discovery_endpoint_verification() {
@@ -70,4 +73,24 @@ async fn every_realm_names_its_own_issuer() {
     let [frame] = frames(&page).try_into().expect("one frame");
     let issuer: String = form_urlencoded::byte_serialize(house::OTHER.issuer.as_bytes()).collect();
     assert!(frame.contains(&format!("&iss={issuer}&sid=ses_")), "{frame}");
+}
+
+#[tokio::test]
+async fn a_client_that_registered_itself_as_the_suites_does_is_loaded_too() {
+    let op = open().await;
+    op.apply("realm: main\nsettings: { logout: { front_channel: true } }\n").await;
+    let uri = "https://fresh.example/front";
+    let wish = json!({ "frontchannel_logout_uri": uri, "frontchannel_logout_session_required": true });
+    let answer = registered(&op, &app_with(&wish)).await;
+    assert_eq!(
+        (&answer["frontchannel_logout_uri"], &answer["frontchannel_logout_session_required"]),
+        (&json!(uri), &json!(true))
+    );
+    let mut browser = op.browser();
+    let (_, claims) = sign_in(&op, &mut browser, as_client(&answer)).await;
+    browser.get("/logout").await;
+    let page = browser.submit("logout-yes", &[]).await;
+    assert_eq!(frames(&page), [frame(uri, &claims["sid"])]);
+    let elsewhere = app_with(&json!({ "frontchannel_logout_uri": "https://evil.example/front" }));
+    refused(&register(&op, &elsewhere).await, 400, "invalid_client_metadata", "redirect_uris");
 }

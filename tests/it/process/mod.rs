@@ -11,6 +11,7 @@ mod log;
 mod logouts;
 mod management;
 mod refusals;
+mod registration;
 mod set_up;
 mod sockets;
 mod tls;

@@ -1,7 +1,7 @@
 //! A realm with a client and people, made through the store's own doors.
 
 use doorward::domain::model::audit::{Actor, AuditEvent, AuditKind};
-use doorward::domain::model::client::{Client, ClientMetadata, ClientSecret, GrantType};
+use doorward::domain::model::client::{Client, ClientMetadata, ClientOrigin, ClientSecret, GrantType};
 use doorward::domain::model::consent::Consent;
 use doorward::domain::model::credential::{Credential, CredentialSecret};
 use doorward::domain::model::device::Device;
@@ -58,6 +58,7 @@ pub(crate) fn client(realm: RealmId, client_id: &str) -> Client {
         client_id: client_id.to_owned(),
         enabled: true,
         created_at: START,
+        origin: ClientOrigin::Operator,
         metadata: ClientMetadata::default(),
         secrets: Vec::new(),
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use doorward::domain::model::audit::{Actor, AuditEvent, AuditKind};
-use doorward::domain::model::client::{Client, ClientMetadata, GrantType};
+use doorward::domain::model::client::{Client, ClientMetadata, ClientOrigin, GrantType};
 use doorward::domain::model::device::Device;
 use doorward::domain::model::grant::{Grant, GrantTerms};
 use doorward::domain::model::ids::{
@@ -73,6 +73,7 @@ impl Place {
             client_id: "app".to_owned(),
             enabled: true,
             created_at: START,
+            origin: ClientOrigin::Operator,
             metadata: ClientMetadata::default(),
             secrets: Vec::new(),
         }

@@ -271,6 +271,7 @@ async fn an_offline_grant_keeps_its_sub_when_its_session_is_long_gone() {
 async fn two_nodes_that_need_the_first_pairwise_sub_at_once_agree() {
     let op = std::sync::Arc::new(start().await);
     let other = std::sync::Arc::new(Op::builder().beside(&op).start().await);
+    known(&op, WEB).await;
     assert!(db_realm(&op).await.pairwise_key.is_none(), "drawn only when needed");
     let mut codes = Vec::new();
     for node in [&op, &other] {

@@ -17,7 +17,12 @@ pub(super) fn check<'a>(params: &Params, facts: &Facts<'a>) -> Result<&'a Client
     let client = facts.client.filter(|client| client.client_id == client_id).ok_or(Refusal::new(
         OauthCode::InvalidClient,
         "client_unknown",
-        "no client has this client_id",
+        // One that registered itself may have gone for want of use (B-34); its developer has to know the cure.
+        if facts.realm.settings.client_registration.enabled {
+            "no client has this client_id; if it registered itself, it may have expired: register again"
+        } else {
+            "no client has this client_id"
+        },
     ))?;
     if !client.enabled {
         return Err(Refusal::new(OauthCode::InvalidClient, "client_disabled", "this client is disabled"));

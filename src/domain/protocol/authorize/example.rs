@@ -2,7 +2,7 @@
 
 use super::request::AuthorizeRequest;
 use super::table::{Facts, HintFact, Outcome, check};
-use crate::model::client::{AuthMethod, Client, ClientMetadata, GrantType};
+use crate::model::client::{AuthMethod, Client, ClientMetadata, ClientOrigin, GrantType};
 use crate::model::ids::{ClientKey, RealmId, ResourceId};
 use crate::model::realm::{Realm, RealmSettings};
 use crate::model::resource::Resource;
@@ -34,6 +34,7 @@ pub(crate) fn client() -> Client {
         client_id: "app".to_owned(),
         enabled: true,
         created_at: Timestamp::from_secs(0),
+        origin: ClientOrigin::Operator,
         metadata: ClientMetadata {
             redirect_uris: vec!["https://app.example/cb".to_owned(), "http://localhost/cb".to_owned()],
             token_endpoint_auth_method: AuthMethod::None,

@@ -4,7 +4,7 @@ use super::compare::Differences;
 use super::known::Known;
 use super::realm::wanted_settings;
 use super::{Act, Change, Object, Options, SecretChange, Verb, WantedClient};
-use crate::model::client::{AuthMethod, Client, ClientMetadata};
+use crate::model::client::{AuthMethod, Client, ClientMetadata, ClientOrigin};
 use crate::model::key::Algorithm;
 use crate::realm_file::clients;
 use crate::realm_file::declared::{DeclaredClient, DeclaredClientSecret, DeclaredRealm, RoleRef};
@@ -42,6 +42,9 @@ pub(super) fn plan(
         let enabled = client.enabled.unwrap_or_else(|| before.is_none_or(|before| before.enabled));
         let mut differences = Differences::default();
         differences.field("enabled", Some(&before.is_none_or(|before| before.enabled)), Some(&enabled));
+        // Declared here, it is the operator's from now on.
+        let origin = before.map_or(ClientOrigin::Operator, |before| before.origin).as_str();
+        differences.field("origin", Some(&origin), Some(&ClientOrigin::Operator.as_str()));
         differences.mapping("", &base, &metadata);
         if secret != SecretChange::Keep {
             differences.secret("client_secret");

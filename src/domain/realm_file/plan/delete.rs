@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use super::known::Known;
 use super::{Act, Change, Object, Verb};
+use crate::model::client::Client;
 use crate::realm_file::declared::DeclaredRealm;
 use crate::realm_file::stored::StoredRealm;
 use crate::signin::identifier::canonical;
@@ -31,7 +32,9 @@ pub(super) fn plan(stored: &StoredRealm, declared: &DeclaredRealm, known: &Known
             delete(Object::Role, &name.to_string(), Change::DeleteRole(role.id));
         }
     }
-    for client in stored.clients.iter().filter(|client| !known.clients.contains(&client.client_id)) {
+    // Clients that registered themselves were never declared: they have an end of their own.
+    let is_kept = |client: &&Client| client.is_self_registered() || known.clients.contains(&client.client_id);
+    for client in stored.clients.iter().filter(|client| !is_kept(client)) {
         delete(Object::Client, &client.client_id, Change::DeleteClient(client.key));
     }
     for resource in stored.resources.iter().filter(|resource| !known.resources.contains(&resource.identifier)) {

@@ -39,6 +39,8 @@ impl<'a> Known<'a> {
             known.groups.extend(stored.groups.iter().map(|group| group.path.clone()));
             known.resources.extend(stored.resources.iter().map(|resource| resource.identifier.clone()));
         }
+        let registered = stored.clients.iter().filter(|client| client.is_self_registered());
+        known.clients.extend(registered.map(|client| client.client_id.clone()));
         for role in declared.roles.iter().flatten() {
             if let Some(client) = role.role.client.as_ref().filter(|client| !known.clients.contains(*client)) {
                 faults.object("role", &role.role.name);

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::super::*;
 use super::{hash, planned};
-use crate::model::client::{AuthMethod, Client, ClientSecret};
+use crate::model::client::{AuthMethod, Client, ClientOrigin, ClientSecret};
 use crate::model::group::Group;
 use crate::model::ids::{ClientKey, ClientSecretId, GroupId, RealmId, ResourceId, RoleId, ScopeId, UserId};
 use crate::model::realm::Realm;
@@ -142,6 +142,7 @@ impl Toy {
                     client_id: wanted.client_id.clone(),
                     enabled: wanted.enabled,
                     created_at: at,
+                    origin: ClientOrigin::Operator,
                     metadata: wanted.metadata.clone(),
                     secrets,
                 });

@@ -109,3 +109,26 @@ async fn openid_client_without_a_hint_leaves_the_person_at_the_provider() {
     assert_eq!(seen["end"], "You are signed out");
     assert_eq!(seen["silent_again"]["error"], "login_required");
 }
+
+#[tokio::test]
+async fn openid_client_registers_itself_and_ends_its_registration() {
+    let Some((doorward, mut given)) = introduce(REALM).await else { return };
+    let made = ["client", "initial-access-token", "create", "--label", "peers", "--json"];
+    let made: Value = serde_json::from_str(&doorward.command_ok(&made)).expect("JSON");
+    given["token"] = made["initial_access_token"].clone();
+    let seen = peers::node("openid-client", "registration.mjs", &given);
+
+    assert_eq!(seen["uninvited"]["status"], 401, "an initial access token is asked for");
+    assert_eq!(seen["elsewhere"]["error"], "invalid_redirect_uri", "and is not used up by a refusal");
+    let registered = &seen["registered"];
+    assert_eq!(registered["token_endpoint_auth_method"], "client_secret_post");
+    assert_eq!(seen["pressed"], json!(["login-submit", "consent-allow"]));
+    assert_eq!(seen["claims"]["aud"], registered["client_id"]);
+    assert_eq!(seen["userinfo"]["email"], "alice@example.com");
+    assert_eq!(seen["refreshed"], "openid email");
+
+    assert_eq!(seen["read"]["client_id"], registered["client_id"]);
+    assert!(seen["read"].get("client_secret").is_none(), "a secret is told once");
+    assert_eq!(seen["deleted"], 204);
+    assert_eq!(seen["refresh_after_deletion"]["cause"][0]["parameters"]["error"], "invalid_client");
+}
