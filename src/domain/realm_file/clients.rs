@@ -210,16 +210,15 @@ fn logout_endpoint(client: &ClientMetadata, public: bool) -> Option<Crossed> {
     })
 }
 
-/// OpenID Connect Dynamic Registration 2: what runs on a device is called back there, and nothing else is.
+/// OpenID Connect Dynamic Registration 2: what runs on a server has no scheme of its own. That an app on a device is
+/// called back by https too is newer than that text (RFC 8252 section 7.2).
 fn wrong_kind(kind: ApplicationType, uri: &str) -> Option<Crossed> {
     let scheme = uri.split(':').next().unwrap_or_default().to_ascii_lowercase();
-    let message = match (kind, scheme.as_str()) {
-        (ApplicationType::Web, "https" | "http") | (ApplicationType::Native, "http") => return None,
-        (ApplicationType::Native, "https") => "has https, which is for application_type web",
-        (ApplicationType::Native, _) => return None,
-        (ApplicationType::Web, _) => "has a scheme of its own, which is for application_type native",
-    };
-    Some(Crossed::new(&["redirect_uris", "application_type"], format!("{} {message}", shown(uri))))
+    if kind == ApplicationType::Native || ["https", "http"].contains(&scheme.as_str()) {
+        return None;
+    }
+    let message = format!("{} has a scheme of its own, which is for application_type native", shown(uri));
+    Some(Crossed::new(&["redirect_uris", "application_type"], message))
 }
 
 /// Front-Channel Logout 1.0 section 2.

@@ -80,6 +80,7 @@ pub async fn examine(app: &App) -> Vec<Check> {
         checks.push(keys(app, &realm).await);
         checks.extend(front_channel(&realm));
         checks.extend(sectors(app, &realm).await);
+        checks.extend(registration(app, &realm).await);
     }
     checks.push(administrator(app).await);
     checks
@@ -161,6 +162,34 @@ async fn sectors(app: &App, realm: &Realm) -> Vec<Check> {
             });
         }
     }
+}
+
+/// Where applications may register themselves: what is for tests only, and whether there is room.
+async fn registration(app: &App, realm: &Realm) -> Vec<Check> {
+    let policy = &realm.settings.client_registration;
+    if !policy.enabled {
+        return Vec::new();
+    }
+    let name = format!("registration in {}", realm.name);
+    let count = match repo::registration::count(&app.store.read(), realm.id).await {
+        Ok(count) => count,
+        Err(error) => return vec![Check::bad(&name, error.to_string(), "doorward migrate")],
+    };
+    let mut checks = vec![if count < u64::from(policy.max_clients) {
+        Check::well(&name, format!("{count} clients registered themselves, {} may", policy.max_clients))
+    } else {
+        let what = format!("{count} clients registered themselves, and no more may");
+        Check::odd(
+            &name,
+            what,
+            "doorward client list --origin self_registered, or raise client_registration.max_clients",
+        )
+    }];
+    if policy.redirect_errors {
+        let what = "errors go to addresses that anybody registers: whoever does can send people anywhere";
+        checks.push(Check::odd(&name, what, "client_registration.redirect_errors: false, but for conformance runs"));
+    }
+    checks
 }
 
 async fn administrator(app: &App) -> Check {

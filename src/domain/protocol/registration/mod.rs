@@ -83,9 +83,13 @@ pub fn read(document: &Map<String, Value>, realm: &Realm) -> Result<ClientMetada
     check_response_types(&members, &mut faults);
     for name in SECURE {
         let text = members.get(name).and_then(Value::as_str);
-        if text.is_some_and(|text| !text.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("https://"))) {
+        if text.is_some_and(|text| !is_https(text)) {
             faults.push((name.to_owned(), "must begin with https://".to_owned()));
         }
+    }
+    let places = members.get("request_uris").and_then(Value::as_array).into_iter().flatten();
+    if places.filter_map(Value::as_str).any(|place| !is_https(place)) {
+        faults.push(("request_uris".to_owned(), "each must begin with https://".to_owned()));
     }
     let base = ClientMetadata {
         scope: policy.scope.clone(),
@@ -114,6 +118,10 @@ pub fn check_update(before: &ClientMetadata, after: &ClientMetadata) -> Result<(
     }
     let message = "subject_type: the sub of every person would change; register a client of its own for that";
     Err(Refusal::new(OauthCode::InvalidClientMetadata, "registration_sector", message))
+}
+
+fn is_https(text: &str) -> bool {
+    text.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("https://"))
 }
 
 type Faults = Vec<(String, String)>;

@@ -88,7 +88,13 @@ fn each_bad_member_is_named() {
         (json!({ "redirect_uris": ["javascript:alert(1)"] }), Redirect, "must not use the scheme javascript"),
         (json!({ "redirect_uris": ["https://a.example/?code=1"] }), Redirect, "which answers use"),
         (json!({ "redirect_uris": ["com.example.app:/cb"] }), Redirect, "is for public clients"),
-        (json!({ "application_type": "native" }), Redirect, "has https, which is for application_type web"),
+        (
+            json!({
+                "application_type": "web", "redirect_uris": ["com.example.app:/cb"], "token_endpoint_auth_method": "none"
+            }),
+            Redirect,
+            "com.example.app:/cb has a scheme of its own, which is for application_type native",
+        ),
         (json!({ "application_type": "desktop" }), Metadata, "application_type: desktop is not allowed"),
         (json!({ "client_name": 7 }), Metadata, "client_name: must be a string"),
         (json!({ "client_name": "" }), Metadata, "client_name: empty"),
@@ -132,7 +138,7 @@ fn each_bad_member_is_named() {
 #[test]
 fn an_own_scheme_needs_a_public_client_and_loopback_a_port_of_its_own() {
     let public = json!({
-        "redirect_uris": ["com.example.app:/cb", "http://127.0.0.1:51004/cb"],
+        "redirect_uris": ["com.example.app:/cb", "http://127.0.0.1:51004/cb", "https://app.example/claimed"],
         "token_endpoint_auth_method": "none", "application_type": "native",
     });
     assert!(read_in(&realm(), &public).is_ok());
