@@ -107,8 +107,8 @@ pub async fn app_with(
         outbound: Arc::new(outbound),
         repeats: Arc::default(),
         client_keys: ClientKeys::new(),
-        request_uris: RequestUris::new(),
         last_uses: LastUses::default(),
+        request_uris: RequestUris::new(),
         pairwise_keys: PairwiseKeys::default(),
     })
 }

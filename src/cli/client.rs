@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::pick::{self, InRealm, OnDatabase};
 use super::{Failure, say};
 use crate::domain::model::backchannel_logout::LogoutNotice;
-use crate::domain::model::client::Client;
+use crate::domain::model::client::{Client, ClientOrigin};
 use crate::domain::model::ids::ClientKey;
 use crate::domain::model::realm::Realm;
 use crate::domain::model::span::{SPAN_FORM, Span};
@@ -25,6 +25,7 @@ use crate::store::repo::backchannel_logout::NoticeFilter;
 
 Examples:
   doorward client list
+  doorward client list --origin self_registered  what registered itself
   doorward client show web --json
   doorward client rotate-secret web              the old secret is void at once
   doorward client rotate-secret web --keep 24h   the old one works for another day
@@ -46,7 +47,11 @@ pub struct ClientArgs {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Lists clients.
-    List,
+    List {
+        /// Only those of this origin: operator, or self_registered for those that registered themselves.
+        #[arg(long, value_parser = origin)]
+        origin: Option<ClientOrigin>,
+    },
     /// Shows what is registered for one.
     Show {
         /// Which.
@@ -72,6 +77,10 @@ enum Command {
     },
 }
 
+fn origin(text: &str) -> Result<ClientOrigin, String> {
+    ClientOrigin::from_name(text).ok_or_else(|| "one of operator, self_registered".to_owned())
+}
+
 fn span(text: &str) -> Result<Span, String> {
     let span: Span = text.parse().map_err(|_| format!("expected {SPAN_FORM}"))?;
     if span > Span::days(30) { Err("at most 30d".to_owned()) } else { Ok(span) }
@@ -84,7 +93,7 @@ fn span(text: &str) -> Result<Span, String> {
 pub async fn run(args: ClientArgs, app: &App) -> Result<(), Failure> {
     let realm = args.realm.find(app).await?;
     match args.command {
-        Command::List => list(app, &realm, args.json).await,
+        Command::List { origin } => list(app, &realm, origin, args.json).await,
         Command::Show { client_id } => {
             let value = row(&pick::client(app, &realm, &client_id).await?);
             let pretty = || serde_json::to_string_pretty(&value).unwrap_or_default();
@@ -198,8 +207,9 @@ fn row(client: &Client) -> Value {
     value
 }
 
-async fn list(app: &App, realm: &Realm, json: bool) -> Result<(), Failure> {
-    let clients = all(app, realm).await?;
+async fn list(app: &App, realm: &Realm, origin: Option<ClientOrigin>, json: bool) -> Result<(), Failure> {
+    let mut clients = all(app, realm).await?;
+    clients.retain(|client| origin.is_none_or(|origin| origin == client.origin));
     if json {
         say::data(&Value::from(clients.iter().map(row).collect::<Vec<_>>()).to_string());
         return Ok(());

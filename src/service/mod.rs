@@ -67,10 +67,10 @@ pub struct App {
     pub repeats: Arc<Repeats>,
     /// Clients' own keys.
     pub client_keys: ClientKeys,
-    /// What stood at clients' `request_uris`.
-    pub request_uris: RequestUris,
     /// When clients that registered themselves were last used.
     pub last_uses: LastUses,
+    /// What stood at clients' `request_uris`.
+    pub request_uris: RequestUris,
     /// Realms' keys of pairwise subs.
     pub pairwise_keys: PairwiseKeys,
 }

@@ -26,6 +26,8 @@ use crate::model::timestamp::Timestamp;
 pub const LONGEST: Duration = Duration::from_secs(60 * 60);
 /// How far ahead of our clock the client's may be.
 pub const LEEWAY: Duration = Duration::from_secs(60);
+/// Lists and objects inside each other; the `claims` inside may have fewer.
+const DEPTH_MAX: usize = 12;
 /// The parameter that may repeat (RFC 8707 section 2): a list inside.
 const RESOURCE: &str = "resource";
 
@@ -62,10 +64,10 @@ pub fn parse(text: &str) -> Result<RequestObject<'_>, Refusal> {
     if !jws.typ.as_deref().is_none_or(is_typ) {
         return Err(refused("object_typ", "the request object has another typ than oauth-authz-req+jwt or JWT"));
     }
-    let members = strict_json::object(&jws.payload).map_err(|_| {
+    let members = strict_json::object(&jws.payload, DEPTH_MAX).map_err(|_| {
         refused(
             "object_claims",
-            "the request object must hold a JSON object with each member once, nested 8 deep at most",
+            "the request object must hold a JSON object with each member once, nested 12 deep at most",
         )
     })?;
     Ok(RequestObject { jws, members })
@@ -228,7 +230,7 @@ fn text(name: &str, value: &Value) -> Result<String, Refusal> {
 #[must_use]
 pub fn state_inside(text: &str) -> Option<String> {
     let payload = URL_SAFE_NO_PAD.decode(text.split('.').nth(1)?).ok()?;
-    strict_json::object(&payload).ok()?.get("state")?.as_str().map(str::to_owned)
+    strict_json::object(&payload, DEPTH_MAX).ok()?.get("state")?.as_str().map(str::to_owned)
 }
 
 #[cfg(test)]

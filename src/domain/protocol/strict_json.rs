@@ -7,27 +7,25 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Objects and arrays within each other.
-const DEPTH_MAX: usize = 8;
 /// Characters of a name that a fault repeats.
 const NAME_SHOWN: usize = 64;
 
-/// Reads an object.
+/// Reads an object with at most `depth` objects and lists within each other, itself counted.
 ///
 /// # Errors
-/// A sentence for whoever sent it.
-pub fn object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
+/// What is wrong with it, to go on from its name: `must be` or `is not`.
+pub fn object(bytes: &[u8], depth: usize) -> Result<Map<String, Value>, String> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let value = Strict(DEPTH_MAX).deserialize(&mut reader).map_err(|error| told(&error))?;
+    let value = Strict(depth).deserialize(&mut reader).map_err(|error| told(&error))?;
     reader.end().map_err(|error| told(&error))?;
     match value {
         Value::Object(members) => Ok(members),
-        _ => Err("the body must be a JSON object".to_owned()),
+        _ => Err("must be a JSON object".to_owned()),
     }
 }
 
 fn told(error: &serde_json::Error) -> String {
-    format!("the body is not JSON that can be taken: {error}")
+    format!("is not JSON that can be taken: {error}")
 }
 
 /// Reads one value with so many levels left.
@@ -37,7 +35,7 @@ impl Strict {
     fn below<E: Error>(&self) -> Result<Self, E> {
         match self.0.checked_sub(1) {
             Some(left) => Ok(Self(left)),
-            None => Err(E::custom(format!("more than {DEPTH_MAX} levels"))),
+            None => Err(E::custom("nested too deep")),
         }
     }
 }
@@ -112,7 +110,7 @@ mod tests {
 
     #[test]
     fn an_object_is_read_as_it_stands() {
-        let read = object(br#" {"a":[1,-2,0.5,null,true,"x"],"b":{"c":{}}} "#);
+        let read = object(br#" {"a":[1,-2,0.5,null,true,"x"],"b":{"c":{}}} "#, 3);
         assert_eq!(Value::Object(read.unwrap()), json!({ "a": [1, -2, 0.5, null, true, "x"], "b": { "c": {} } }));
     }
 
@@ -125,8 +123,8 @@ mod tests {
             (r#"{"a":1,"\u0061":2}"#, "the member a stands twice"),
             (r#"{"x":{"a":1,"a":2}}"#, "the member a stands twice"),
             (r#"{"x":[{"a":1,"a":2}]}"#, "the member a stands twice"),
-            (nested.as_str(), "more than 8 levels"),
-            (lists.as_str(), "more than 8 levels"),
+            (nested.as_str(), "nested too deep"),
+            (lists.as_str(), "nested too deep"),
             ("", "not JSON"),
             ("{", "not JSON"),
             ("{} {}", "not JSON"),
@@ -136,21 +134,21 @@ mod tests {
             ("7", "must be a JSON object"),
             ("null", "must be a JSON object"),
         ] {
-            let fault = object(text.as_bytes()).unwrap_err();
+            let fault = object(text.as_bytes(), 8).unwrap_err();
             assert!(fault.contains(told), "{text}: {fault}");
         }
-        assert!(object(b"{\"a\":\"\xff\"}").is_err());
+        assert!(object(b"{\"a\":\"\xff\"}", 8).is_err());
     }
 
     proptest! {
         #[test]
         fn no_bytes_make_it_panic(bytes: Vec<u8>) {
-            let _ = object(&bytes);
+            let _ = object(&bytes, 4);
         }
 
         #[test]
         fn what_it_reads_serde_reads_alike(text in r#"\{("[ab]":([0-9]|"x"|\[\]|\{\})(,"[cd]":[0-9])?)?\}"#) {
-            let read = object(text.as_bytes()).unwrap();
+            let read = object(text.as_bytes(), 8).unwrap();
             prop_assert_eq!(Value::Object(read), serde_json::from_str::<Value>(&text).unwrap());
         }
     }

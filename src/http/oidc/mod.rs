@@ -12,10 +12,14 @@ pub mod revoke;
 pub mod token;
 pub mod userinfo;
 
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use http::header::AUTHORIZATION;
+use http::{Response, StatusCode};
+use serde_json::Value;
 
 use super::extract::call::Call;
+use super::render::note::Note;
+use super::render::oauth;
 use crate::domain::protocol::params::{ParamFault, Params};
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::service::Error;
@@ -32,6 +36,14 @@ fn authorization(call: &Call) -> Result<Vec<&str>, Error> {
         })
     });
     all.collect()
+}
+
+/// The answer that tells a client of itself.
+fn registration(status: StatusCode, answer: &Value) -> Response<Body> {
+    let mut response = oauth::json(status, answer.to_string().into_bytes());
+    let client = answer.get("client_id").and_then(Value::as_str).map(str::to_owned);
+    response.extensions_mut().insert(Note { client, reason: None });
+    response
 }
 
 /// The JSON document of a registration.

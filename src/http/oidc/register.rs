@@ -5,10 +5,9 @@ use std::sync::Arc;
 use axum::body::Body;
 use http::{Response, StatusCode};
 
-use super::document;
+use super::{document, registration};
 use crate::http::extract::bearer::bearer;
 use crate::http::extract::call::Call;
-use crate::http::render::oauth;
 use crate::service::Error;
 use crate::service::register::create;
 
@@ -20,5 +19,5 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
     let token = bearer(&call)?;
     let body = document(&call).await?;
     let answer = create::create(&call.app, &call.ctx, token.as_deref(), &body).await?;
-    Ok(oauth::json(StatusCode::CREATED, answer.to_string().into_bytes()))
+    Ok(registration(StatusCode::CREATED, &answer))
 }

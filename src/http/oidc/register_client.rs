@@ -5,10 +5,9 @@ use std::sync::Arc;
 use axum::body::Body;
 use http::{Response, StatusCode};
 
-use super::document;
+use super::{document, registration};
 use crate::http::extract::bearer::bearer;
 use crate::http::extract::call::Call;
-use crate::http::render::oauth;
 use crate::service::Error;
 use crate::service::register::manage;
 
@@ -24,7 +23,7 @@ fn client_id(call: &Call) -> &str {
 pub async fn get(call: Arc<Call>) -> Result<Response<Body>, Error> {
     let token = bearer(&call)?;
     let answer = manage::read(&call.app, &call.ctx, client_id(&call), token.as_deref()).await?;
-    Ok(oauth::json(StatusCode::OK, answer.to_string().into_bytes()))
+    Ok(registration(StatusCode::OK, &answer))
 }
 
 /// Answers `PUT`.
@@ -35,7 +34,7 @@ pub async fn put(call: Arc<Call>) -> Result<Response<Body>, Error> {
     let token = bearer(&call)?;
     let body = document(&call).await?;
     let answer = manage::update(&call.app, &call.ctx, client_id(&call), token.as_deref(), &body).await?;
-    Ok(oauth::json(StatusCode::OK, answer.to_string().into_bytes()))
+    Ok(registration(StatusCode::OK, &answer))
 }
 
 /// Answers `DELETE`.

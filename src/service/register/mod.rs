@@ -25,6 +25,9 @@ use crate::service::{App, Error, logo, sector};
 use crate::store::shortlived::Kind;
 use crate::store::{self, Tx, repo};
 
+/// Objects and lists within each other; a key set needs three.
+const DEPTH_MAX: usize = 8;
+
 /// Counts one more registration or update from the caller's network.
 async fn check_rate(app: &App, ctx: &Ctx) -> Result<(), Error> {
     let limit = ctx.realm.settings.client_registration.rate_per_hour;
@@ -39,8 +42,9 @@ async fn check_rate(app: &App, ctx: &Ctx) -> Result<(), Error> {
 }
 
 fn parse(body: &[u8]) -> Result<Map<String, Value>, Refusal> {
-    strict_json::object(body)
-        .map_err(|fault| Refusal::with(OauthCode::InvalidClientMetadata, "registration_body", &fault))
+    strict_json::object(body, DEPTH_MAX).map_err(|fault| {
+        Refusal::with(OauthCode::InvalidClientMetadata, "registration_body", &format!("the body {fault}"))
+    })
 }
 
 /// Whether the host of a sector agrees that the client belongs to it (OpenID Connect Dynamic Registration 5).

@@ -36,8 +36,8 @@ async fn a_body_that_is_no_plain_json_object_is_refused() {
             "redirect_uris stands twice",
         ),
         (r#"{"jwks":{"keys":[{"kty":"RSA","kty":"EC"}]}}"#, "kty stands twice"),
-        (deep.as_str(), "more than 8 levels"),
-        (wide.as_str(), "more than 8 levels"),
+        (deep.as_str(), "nested too deep"),
+        (wide.as_str(), "nested too deep"),
         ("{\"client_name\":\"\u{0}\"}", "not JSON"),
     ] {
         refused(&raw(&op, "application/json", body).await, 400, "invalid_client_metadata", told);

@@ -10,6 +10,7 @@ mod node;
 mod people;
 mod race;
 mod readmodel;
+mod registration;
 mod repos;
 mod scopes;
 mod shortlived;

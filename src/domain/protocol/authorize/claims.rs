@@ -15,6 +15,8 @@ use crate::protocol::strict_json;
 
 /// Bytes of the parameter at most.
 const TEXT_MAX: usize = 8 * 1024;
+/// Lists and objects inside each other: parameter, place, claim, `values`, and what a value may hold itself.
+const DEPTH_MAX: usize = 8;
 /// Claims in one place at most.
 const CLAIMS_MAX: usize = 100;
 /// Values of one claim at most.
@@ -94,7 +96,7 @@ fn parse(text: &str) -> Result<Wishes, Refusal> {
     if text.len() > TEXT_MAX {
         return Err(malformed());
     }
-    let places = strict_json::object(text.as_bytes()).map_err(|_| malformed())?;
+    let places = strict_json::object(text.as_bytes(), DEPTH_MAX).map_err(|_| malformed())?;
     let place = |name| match places.get(name) {
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::Object(claims)) if claims.len() <= CLAIMS_MAX => claims.iter().map(wish).collect(),
@@ -176,7 +178,7 @@ mod tests {
             (0..=CLAIMS_MAX).map(|n| format!("\"c{n}\":null")).collect::<Vec<_>>().join(",")
         );
         let long = format!("{{\"x\":\"{}\"}}", "x".repeat(TEXT_MAX));
-        let deep = format!("{{\"x\":{}{}}}", "[".repeat(8), "]".repeat(8));
+        let deep = format!("{{\"x\":{}{}}}", "[".repeat(DEPTH_MAX), "]".repeat(DEPTH_MAX));
         for text in [
             "x",
             "[]",

@@ -14,8 +14,9 @@ use url::Url;
 
 use super::refusal::{OauthCode, Refusal};
 use super::subject::sector;
-use crate::model::client::{ClientMetadata, ConsentMode, GrantType, ResponseType, SubjectType};
+use crate::model::client::{ClientMetadata, ConsentMode, GrantType, SubjectType};
 use crate::model::realm::{ClientRegistration, Realm};
+use crate::model::response_type::ResponseType;
 use crate::realm_file;
 
 pub use answer::{Issued, answer};
@@ -77,7 +78,7 @@ pub fn read(document: &Map<String, Value>, realm: &Realm) -> Result<ClientMetada
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
     let mut faults = Vec::new();
-    narrow_grants(&mut members);
+    narrow_grants(&mut members, &mut faults);
     narrow_scope(&mut members, policy, &mut faults);
     check_response_types(&members, &mut faults);
     for name in SECURE {
@@ -103,10 +104,6 @@ pub fn read(document: &Map<String, Value>, realm: &Realm) -> Result<ClientMetada
             return Err(refused(&faults));
         }
     };
-    if metadata.grant_types.iter().any(|grant| !GRANTS.contains(grant)) {
-        let message = "a client that registers itself has authorization_code and, beside it, refresh_token";
-        faults.push(("grant_types".to_owned(), message.to_owned()));
-    }
     check_hosts(&metadata, policy, &mut faults);
     check_keys(&metadata, realm, &mut faults);
     if faults.is_empty() { Ok(metadata) } else { Err(refused(&faults)) }
@@ -142,11 +139,14 @@ fn refused(faults: &[(String, String)]) -> Refusal {
 }
 
 /// Leaves out what a client cannot have by itself, as long as something is left: many name every grant they know.
-fn narrow_grants(members: &mut Map<String, Value>) {
+fn narrow_grants(members: &mut Map<String, Value>, faults: &mut Faults) {
     let Some(Value::Array(list)) = members.get_mut("grant_types") else { return };
     let may_have = |value: &Value| value.as_str().is_some_and(|name| GRANTS.iter().any(|grant| grant.as_str() == name));
     if list.iter().any(may_have) {
         list.retain(|value| may_have(value) || !value.is_string());
+    } else if !list.is_empty() {
+        let message = "a client that registers itself has authorization_code and, beside it, refresh_token";
+        faults.push(("grant_types".to_owned(), message.to_owned()));
     }
 }
 

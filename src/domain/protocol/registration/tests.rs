@@ -88,7 +88,13 @@ fn each_bad_member_is_named() {
         (json!({ "redirect_uris": ["javascript:alert(1)"] }), Redirect, "must not use the scheme javascript"),
         (json!({ "redirect_uris": ["https://a.example/?code=1"] }), Redirect, "which answers use"),
         (json!({ "redirect_uris": ["com.example.app:/cb"] }), Redirect, "is for public clients"),
-        (json!({ "application_type": "native" }), Redirect, "has https, which is for application_type web"),
+        (
+            json!({
+                "application_type": "web", "redirect_uris": ["com.example.app:/cb"], "token_endpoint_auth_method": "none"
+            }),
+            Redirect,
+            "com.example.app:/cb has a scheme of its own, which is for application_type native",
+        ),
         (json!({ "application_type": "desktop" }), Metadata, "application_type: desktop is not allowed"),
         (json!({ "request_uris": ["http://localhost/r"] }), Metadata, "request_uris: each must begin with https://"),
         (json!({ "request_uris": ["https://app.example/r#x"] }), Metadata, "request_uris: https://app.example/r#x has"),
@@ -113,7 +119,7 @@ fn each_bad_member_is_named() {
         (json!({ "token_endpoint_auth_method": "private_key_jwt" }), Metadata, "needs the client's public keys"),
         (json!({ "token_endpoint_auth_method": "tls_client_auth" }), Metadata, "token_endpoint_auth_method:"),
         (json!({ "grant_types": ["client_credentials"] }), Metadata, "grant_types:"),
-        (json!({ "grant_types": ["implicit"] }), Metadata, "grant_types: implicit is not supported"),
+        (json!({ "grant_types": ["implicit"] }), Metadata, "grant_types: a client that registers itself has"),
         (json!({ "grant_types": ["refresh_token"] }), Metadata, "grant_types: refresh_token needs authorization_code"),
         (json!({ "grant_types": [] }), Metadata, "grant_types: empty"),
         (json!({ "grant_types": ["authorization_code", 7] }), Metadata, "grant_types: must be an array of strings"),
@@ -136,7 +142,7 @@ fn each_bad_member_is_named() {
 #[test]
 fn an_own_scheme_needs_a_public_client_and_loopback_a_port_of_its_own() {
     let public = json!({
-        "redirect_uris": ["com.example.app:/cb", "http://127.0.0.1:51004/cb"],
+        "redirect_uris": ["com.example.app:/cb", "http://127.0.0.1:51004/cb", "https://app.example/claimed"],
         "token_endpoint_auth_method": "none", "application_type": "native",
     });
     assert!(read_in(&realm(), &public).is_ok());
