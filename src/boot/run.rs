@@ -15,10 +15,12 @@ use super::management::Stage;
 use super::{background, build, first, listen, lock, management, tls};
 use crate::cli::{Failure, say};
 use crate::config::Config;
+use crate::domain::protocol::front_channel;
 use crate::http::front::{Front, FrontSettings};
 use crate::http::{demo, router};
 use crate::observe::log::{self, AccessLog};
 use crate::service::{App, setup};
+use crate::store::repo;
 
 /// Runs the server until it is told to stop.
 ///
@@ -62,6 +64,7 @@ async fn live(config: Config, access: &AccessLog) -> Result<(), Failure> {
     crate::tasks::tail_changes::run_once(&app).await?;
     watch_time(&app);
     first::prepare(&app).await?;
+    warn_of_front_channels(&app).await?;
     let stop = CancellationToken::new();
     let stage = Arc::new(Stage::default());
     let tasks = background::start(&app, &stop);
@@ -105,6 +108,16 @@ fn watch_time(app: &App) {
         );
     }
     app.store.batch().keep_time();
+}
+
+/// Realms that give access tokens through browsers are named at each start.
+async fn warn_of_front_channels(app: &App) -> Result<(), Failure> {
+    for realm in repo::realm::list(&app.store.read()).await? {
+        if let Some(warning) = front_channel::warning_of_realm(&realm.settings) {
+            tracing::warn!(realm = realm.name, "{} {warning}", front_channel::REALM_FIELD);
+        }
+    }
+    Ok(())
 }
 
 /// Says "not ready" first and closes the door after a while, so that load balancers look away before

@@ -8,7 +8,7 @@ use http::{Response, StatusCode};
 
 use crate::domain::model::client::Client;
 use crate::domain::protocol::authorize::request::{AuthorizeRequest, ErrorRedirect, ResponseMode};
-use crate::domain::protocol::authorize::response::{Answer, parameters};
+use crate::domain::protocol::authorize::response::{Answer, Given, parameters};
 use crate::domain::protocol::redirect_uri;
 use crate::domain::protocol::refusal::Refusal;
 use crate::http::extract::call::Call;
@@ -29,10 +29,14 @@ pub struct Asked<'a> {
     pub seen: Seen<'a>,
 }
 
-/// A code for the client.
+/// What the client asked for, or why it cannot be given after all.
 #[must_use]
-pub fn success(call: &Call, asked: Asked<'_>, code: &str) -> Response<Body> {
-    established(call, asked, Answer::Code(code))
+pub fn outcome(call: &Call, asked: Asked<'_>, outcome: &Result<Given, Refusal>) -> Response<Body> {
+    let answer = match outcome {
+        Ok(given) => Answer::Given(given),
+        Err(refusal) => Answer::Refused(refusal),
+    };
+    established(call, asked, answer)
 }
 
 /// A refusal once a request was established.
@@ -62,7 +66,7 @@ fn established(call: &Call, asked: Asked<'_>, answer: Answer<'_>) -> Response<Bo
         locales: &request.ui_locales,
     };
     let reason = match answer {
-        Answer::Code(_) => None,
+        Answer::Given(_) => None,
         Answer::Refused(refusal) => Some(refusal.reason),
     };
     let mut response = send(call, &to, answer);
@@ -100,10 +104,8 @@ fn send(call: &Call, to: &To<'_>, answer: Answer<'_>) -> Response<Body> {
     let (session_state, cookie) = told.map_or((None, None), |told| (Some(told.session_state), told.cookie));
     let fields = parameters(answer, to.state, &call.ctx.site.issuer, session_state);
     let mut response = match to.mode {
-        ResponseMode::Query => {
-            let pairs: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
-            redirect::see_other(&redirect_uri::append(to.uri, &pairs))
-        }
+        ResponseMode::Query => redirect::see_other(&redirect_uri::append(to.uri, &fields)),
+        ResponseMode::Fragment => redirect::see_other(&redirect_uri::append_fragment(to.uri, &fields)),
         ResponseMode::FormPost => {
             let form = FormPostPage {
                 chrome: page::chrome(call, to.locales),

@@ -12,6 +12,7 @@ use http::header::HeaderValue;
 use super::answer::{self, Asked};
 use super::extract::call::Call;
 use super::render::{page, redirect};
+use super::session_state::Seen;
 use super::signin::{self, Pending, address, browser_or_new, set_cookie};
 use crate::domain::model::client::Client;
 use crate::domain::protocol::authorize::request::AuthorizeRequest;
@@ -34,21 +35,21 @@ pub async fn begin(call: &Call, query: &str) -> Result<Response<Body>, Error> {
         Checked::Request(request, client, query) => (request, client, query),
         Checked::Answered(response) => return Ok(response),
     };
-    let signed_in = signin::signed_in(call).await?;
     let (browser, cookie) = browser_or_new(call);
     let flow = Flow::begun(&call.ctx, browser, &client, *request, &query);
-    let standing = Standing { client: &client, flow: &flow, signed_in: signed_in.as_ref() };
+    let here = signin::here(call, &client, &flow).await?;
+    let signed_in = here.account.as_ref();
+    let standing = Standing { client: &client, flow: &flow, signed_in, choose: here.choose };
     let step = engine::decide(&call.app, &call.ctx, &standing).await?;
-    let asked = Asked { request: &flow.request, client: &client, seen: signed_in.as_ref().into() };
-    let page = match (step, &signed_in) {
+    let asked = Asked { request: &flow.request, client: &client, seen: Seen::Accounts(&here.accounts) };
+    let page = match (step, signed_in) {
         (Step::Issue { scope }, Some(signed_in)) => {
             let facts = issue::Facts { client: &client, request: &flow.request, signed_in, scope };
-            let code = issue::code(&call.app, &call.ctx, facts).await?;
-            return Ok(answer::success(call, asked, &code));
+            let given = issue::given(&call.app, &call.ctx, facts).await?;
+            return Ok(answer::outcome(call, asked, &given));
         }
         (Step::Refuse(refusal), _) => return Ok(answer::refusal(call, asked, &refusal)),
-        (Step::Consent { .. }, Some(_)) => "/consent",
-        (Step::Password { .. } | Step::Issue { .. } | Step::Consent { .. }, _) => "/login",
+        (step, signed_in) => signin::page_of(&step, signed_in),
     };
     let handle = flow::create(&call.app, &call.ctx, browser, &flow).await?;
     let mut response = redirect::see_other(&address(call, page, handle));

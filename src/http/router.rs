@@ -105,6 +105,8 @@ pub fn table() -> Vec<Row> {
         // The pages of the sign-in.
         get("/login", Realm, Page, Never, signin::login::get),
         post("/login", Realm, Page, Never, signin::login::post),
+        get("/login/select-account", Realm, Page, Never, signin::select_account::get),
+        post("/login/select-account", Realm, Page, Never, signin::select_account::post),
         get("/login/start", Realm, Page, Never, signin::start::get),
         get("/login/logo", Realm, Page, Never, signin::logo::get),
         get("/consent", Realm, Page, Never, signin::consent::get),

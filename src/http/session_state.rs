@@ -9,7 +9,7 @@ use super::cookies::Cookie;
 use super::extract::call::Call;
 use crate::domain::protocol::session_management;
 use crate::entropy;
-use crate::service::session::bind::SignedIn;
+use crate::service::session::accounts::Accounts;
 use crate::service::session::browser_state;
 
 /// Who is signed in in this browser, as far as an answer knows.
@@ -17,23 +17,18 @@ use crate::service::session::browser_state;
 pub enum Seen<'a> {
     /// Nobody looked.
     Unseen,
-    /// Nobody.
-    Nobody,
-    /// This person.
-    Person(&'a SignedIn),
+    /// These people, or nobody.
+    Accounts(&'a Accounts),
 }
 
 impl Seen<'_> {
     /// Whether an answer knows of nobody.
     #[must_use]
-    pub const fn is_nobody(self) -> bool {
-        !matches!(self, Self::Person(_))
-    }
-}
-
-impl<'a> From<Option<&'a SignedIn>> for Seen<'a> {
-    fn from(signed_in: Option<&'a SignedIn>) -> Self {
-        signed_in.map_or(Self::Nobody, Self::Person)
+    pub fn is_nobody(self) -> bool {
+        match self {
+            Self::Unseen => true,
+            Self::Accounts(accounts) => accounts.is_empty(),
+        }
     }
 }
 
@@ -52,39 +47,44 @@ pub fn tell(call: &Call, seen: Seen<'_>, client_id: &str, redirect_uri: &str) ->
         return None;
     }
     let presented = call.cookie(Cookie::BrowserState);
-    let (state, cookie) = match seen {
-        Seen::Person(person) => {
-            let state = browser_state::of(&call.app, &person.session);
-            let cookie = (presented.as_deref() != Some(state.as_str())).then(|| set(call, person, &state));
+    let now = match seen {
+        Seen::Accounts(accounts) => browser_state::of(&call.app, &call.ctx, accounts).map(|state| (state, accounts)),
+        Seen::Unseen => None,
+    };
+    let (state, cookie) = match now {
+        Some((state, accounts)) => {
+            let cookie = (presented.as_deref() != Some(state.as_str())).then(|| set(call, accounts, &state));
             (state, cookie)
         }
-        // Its session is over. One that did not come along (in a frame of another site) may still live.
-        Seen::Nobody if call.cookie(Cookie::Session).is_some() => {
+        // All sessions are over. Those that did not come along (in a frame of another site) may still live.
+        None if matches!(seen, Seen::Accounts(_)) && call.cookie(Cookie::Session).is_some() => {
             (String::new(), presented.map(|_| Cookie::BrowserState.clear(&call.ctx.site)))
         }
-        Seen::Nobody | Seen::Unseen => (presented.unwrap_or_default(), None),
+        None => (presented.unwrap_or_default(), None),
     };
     let salt = entropy::bytes(&*call.app.entropy, "session_state");
     Some(Told { session_state: session_management::session_state(client_id, redirect_uri, &state, salt), cookie })
 }
 
-/// Sets the cookie of a person who has just signed in, unless the answer does already.
-pub fn follow(call: &Call, person: &SignedIn, response: &mut Response<Body>) {
-    if !call.ctx.realm.settings.logout.session_management {
+/// Brings the cookie in line when somebody has just signed in or out, unless the answer does already.
+pub fn follow(call: &Call, accounts: &Accounts, response: &mut Response<Body>) {
+    let state =
+        browser_state::of(&call.app, &call.ctx, accounts).filter(|_| call.ctx.realm.settings.logout.session_management);
+    let Some(state) = state else {
+        if call.cookie(Cookie::BrowserState).is_some() {
+            response.headers_mut().append(SET_COOKIE, Cookie::BrowserState.clear(&call.ctx.site));
+        }
         return;
-    }
+    };
     let name = Cookie::BrowserState.name(&call.ctx.site);
     let is_set =
         |value: &HeaderValue| value.as_bytes().strip_prefix(name.as_bytes()).is_some_and(|rest| rest.starts_with(b"="));
     if !response.headers().get_all(SET_COOKIE).iter().any(is_set) {
-        let cookie = set(call, person, &browser_state::of(&call.app, &person.session));
-        response.headers_mut().append(SET_COOKIE, cookie);
+        response.headers_mut().append(SET_COOKIE, set(call, accounts, &state));
     }
 }
 
-/// It stays as long as the cookie of the session.
-fn set(call: &Call, person: &SignedIn, state: &str) -> HeaderValue {
-    let session = &person.session;
-    let max_age = session.remembered.then(|| session.expires_at.since(call.ctx.now).as_secs());
-    Cookie::BrowserState.set(&call.ctx.site, state, max_age)
+/// It stays as long as the cookie of the sessions.
+fn set(call: &Call, accounts: &Accounts, state: &str) -> HeaderValue {
+    Cookie::BrowserState.set(&call.ctx.site, state, accounts.lifetime(call.ctx.now))
 }

@@ -11,10 +11,12 @@ use super::cookies::Cookie;
 use super::extract::call::Call;
 use super::page::{Back, SignedOutPage, clean_title};
 use super::render::{page, redirect};
-use super::signin::set_cookie;
+use super::session_state;
+use super::signin::{session_cookie, set_cookie};
 use crate::domain::model::client::Client;
 use crate::domain::protocol::frontchannel_logout::Frame;
 use crate::domain::protocol::logout::Then;
+use crate::service::session::accounts::Accounts;
 use crate::service::session::bind::SignedIn;
 use crate::service::{Error, frontchannel_logout, logout};
 
@@ -34,24 +36,28 @@ pub struct Onward<'a> {
 ///
 /// # Errors
 /// When the session cannot be ended, or its clients cannot be read.
-pub async fn end_and_go(call: &Call, person: &SignedIn, onward: Onward<'_>) -> Result<Response<Body>, Error> {
+pub async fn end_and_go(
+    call: &Call,
+    (mut accounts, person): (Accounts, &SignedIn),
+    onward: Onward<'_>,
+) -> Result<Response<Body>, Error> {
     let frames = frontchannel_logout::frames(&call.app, &call.ctx, person.session.id).await?;
     logout::end(&call.app, &call.ctx, person).await?;
-    Ok(go(call, onward, frames))
+    accounts.remove(person.session.id);
+    Ok(go(call, onward, frames, &accounts))
 }
 
-/// Goes on after the end; the cookies of the session go with it.
+/// Goes on after the end; the cookies name who is left, or go with the last one.
 #[must_use]
-pub fn go(call: &Call, onward: Onward<'_>, frames: Vec<Frame>) -> Response<Body> {
+pub fn go(call: &Call, onward: Onward<'_>, frames: Vec<Frame>, left: &Accounts) -> Response<Body> {
     let mut response = match onward.then {
         Then::Redirect(uri) if frames.is_empty() => redirect::see_other(uri),
         _ => shown(call, onward, frames),
     };
-    for cookie in [Cookie::Session, Cookie::BrowserState] {
-        if call.cookie(cookie).is_some() {
-            set_cookie(&mut response, Some(cookie.clear(&call.ctx.site)));
-        }
+    if call.cookie(Cookie::Session).is_some() {
+        set_cookie(&mut response, Some(session_cookie(call, left)));
     }
+    session_state::follow(call, left, &mut response);
     response
 }
 

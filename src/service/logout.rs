@@ -7,10 +7,11 @@ use crate::context::Ctx;
 use crate::domain::model::audit::{Actor, AuditKind};
 use crate::domain::model::client::Client;
 use crate::domain::model::session::EndReason;
-use crate::domain::protocol::logout::{Decision, Hint, LogoutFacts, Present, decide_logout, named_client};
+use crate::domain::protocol::logout::{Decision, Hint, LogoutFacts, Present, decide_logout, named_client, whom};
 use crate::domain::protocol::params::Params;
 use crate::domain::protocol::refusal::Refusal;
 use crate::service::authorize::hint;
+use crate::service::session::accounts::Accounts;
 use crate::service::session::bind::SignedIn;
 use crate::service::session::end::{self, Why};
 use crate::service::{App, Error, subject};
@@ -25,15 +26,18 @@ pub struct Asked {
     pub decision: Decision,
     /// The client that the request names.
     pub client: Option<Arc<Client>>,
+    /// Whose sign-out it is, among those who are signed in in this browser.
+    pub person: Option<SignedIn>,
 }
 
 /// Decides on a request.
 ///
 /// # Errors
 /// When facts cannot be read.
-pub async fn decide(app: &App, ctx: &Ctx, params: &Params, signed_in: Option<&SignedIn>) -> Result<Asked, Error> {
+pub async fn decide(app: &App, ctx: &Ctx, params: &Params, accounts: &Accounts) -> Result<Asked, Error> {
+    let wrong = |refusal| Asked { decision: Decision::ErrorPage(refusal), client: None, person: None };
     if let Err(fault) = params.check_single(&SINGLE) {
-        return Ok(Asked { decision: Decision::ErrorPage(Refusal::from(fault)), client: None });
+        return Ok(wrong(Refusal::from(fault)));
     }
     let claims = match params.get("id_token_hint") {
         Some(token) => Some(hint::read(app, ctx, token).await?),
@@ -47,25 +51,33 @@ pub async fn decide(app: &App, ctx: &Ctx, params: &Params, signed_in: Option<&Si
     let client = match named_client(hint, params.get("client_id")) {
         Ok(Some(client_id)) => app.store.models().client(ctx.realm.id, client_id).await?,
         Ok(None) => None,
-        Err(refusal) => return Ok(Asked { decision: Decision::ErrorPage(refusal), client: None }),
+        Err(refusal) => return Ok(wrong(refusal)),
     };
+    let mut held = Vec::with_capacity(accounts.iter().count());
+    for account in accounts.iter() {
+        let own = account.user.user.sub.as_str();
+        let sub = match &client {
+            Some(client) => subject::seen_by(app, &ctx.realm, client, own).await?,
+            None => Cow::Borrowed(own),
+        };
+        held.push((account, sub));
+    }
+    let held: Vec<Present<'_>> = held
+        .iter()
+        .map(|(account, sub)| Present { session: &account.session, user: &account.user.user, sub })
+        .collect();
     let logout_hint = params.get("logout_hint");
-    let sub = match (signed_in, &client) {
-        // Only the hint needs it.
-        (Some(person), Some(client)) if logout_hint.is_some() => {
-            subject::seen_by(app, &ctx.realm, client, &person.user.user.sub).await?
-        }
-        (person, _) => Cow::Borrowed(person.map_or("", |person| person.user.user.sub.as_str())),
-    };
+    let meant = whom(hint, logout_hint, &held, accounts.has_current());
+    let person = meant.and_then(|present| accounts.of_session(present.session.id)).cloned();
     let decision = decide_logout(&LogoutFacts {
         hint,
         client: client.as_deref(),
         post_logout_redirect_uri: params.get("post_logout_redirect_uri"),
         state: params.get("state"),
         logout_hint,
-        session: signed_in.map(|person| Present { session: &person.session, user: &person.user.user, sub: &sub }),
+        session: meant,
     });
-    Ok(Asked { decision, client })
+    Ok(Asked { decision, client, person })
 }
 
 /// Ends the session that a person signed out of.

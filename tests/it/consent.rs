@@ -129,7 +129,9 @@ async fn a_client_that_anybody_could_play_is_asked_about_each_time() {
 async fn another_account_can_be_chosen() {
     let op = Op::start().await;
     let mut browser = asked(&op, "openid profile", &[("state", "s1")]).await;
-    let answer = browser.submit("consent-switch", &[]).await;
+    let choice = browser.submit("consent-switch", &[]).await;
+    assert!(choice.page().has_id("choose-1") && choice.page().text.contains("alice"), "{}", choice.body);
+    let answer = browser.submit("another-account", &[]).await;
     assert_eq!(answer.status, 200, "{}", answer.body);
     assert_eq!(browser.form("login-submit").value("username").as_deref(), Some(""), "not the present one's name");
     assert!(!answer.page().text.contains("Confirm it\u{2019}s you"), "{}", answer.page().text);

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::kit::browser::{Answer, Browser};
-use crate::kit::flow::{CHALLENGE, Client, WEB, authorize};
+use crate::kit::flow::{CHALLENGE, Client, WEB, authorize, id_claims, sign_in_beside};
 use crate::kit::op::{Op, PASSWORD};
 
 /// A cookie as an answer sets it.
@@ -150,15 +150,24 @@ async fn a_cookie_from_before_the_sign_in_is_never_the_session_after_it() {
     victim.sign_in("alice", PASSWORD).await;
     let after = victim.cookie("-session-").expect("a session");
     assert_ne!(after, planted);
-    assert!(!is_signed_in(&mut attacker).await, "what was planted is nobody's now");
+    // What was planted is still the attacker's and nobody else's; the victim's account is not in it.
+    let sub = async |browser: &mut Browser<'_>| {
+        let answer = browser.get(&authorize(WEB, "openid", &[("prompt", "none")])).await;
+        id_claims(&op, WEB, &answer).await["sub"].clone()
+    };
+    assert_ne!(sub(&mut attacker).await, sub(&mut victim).await);
+    let choice = attacker.get(&authorize(WEB, "openid", &[("prompt", "select_account")])).await;
+    assert!(choice.page().text.contains("bob") && !choice.page().text.contains("lice"), "{}", choice.page().text);
     // The same person again: the old value dies too.
     let mut thief = op.browser();
     thief.steal(&victim, "");
-    victim.get(&authorize(WEB, "openid", &[("prompt", "login")])).await;
-    victim.sign_in("alice", PASSWORD).await;
+    sign_in_beside(&mut victim, "alice", PASSWORD).await;
     assert_ne!(victim.cookie("-session-").expect("a session"), after);
     assert!(is_signed_in(&mut victim).await);
-    assert!(!is_signed_in(&mut thief).await, "a copy from before the new sign-in is dead");
+    assert!(
+        !is_signed_in(&mut thief).await,
+        "a copy from before the new sign-in is dead, and no other takes its place"
+    );
 }
 
 /// Sends the cookies as given, with `prompt=none`.

@@ -63,6 +63,8 @@ mod errors;
 #[cfg(test)]
 mod feed;
 #[cfg(test)]
+mod front_channel;
+#[cfg(test)]
 mod frontchannel_logout;
 #[cfg(test)]
 mod hosts;
@@ -100,6 +102,8 @@ mod revocation;
 mod roles;
 #[cfg(test)]
 mod scopes;
+#[cfg(test)]
+mod select_account;
 #[cfg(test)]
 mod session_management;
 #[cfg(test)]

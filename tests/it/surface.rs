@@ -59,6 +59,8 @@ const ROWS: &[(&str, &str, &str, Audience, Dialect, Look)] = {
         ("GET", "/session/check", "/session/check", Realm, Page, Document),
         ("GET", "/login", "/login", Realm, Page, Document),
         ("POST", "/login", "/login", Realm, Page, Acts),
+        ("GET", "/login/select-account", "/login/select-account", Realm, Page, Document),
+        ("POST", "/login/select-account", "/login/select-account", Realm, Page, Acts),
         ("GET", "/login/start", "/login/start", Realm, Page, Begins),
         ("GET", "/login/logo", "/login/logo", Realm, Page, Document),
         ("GET", "/consent", "/consent", Realm, Page, Document),

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::ids::{ClientKey, ClientSecretId, RealmId};
 use super::key::{Algorithm, ClientAlgorithm, RequestObjectAlgorithm};
+use super::response_type::ResponseType;
 use super::secret::SecretHash;
 use super::timestamp::Timestamp;
 
@@ -280,6 +281,8 @@ impl AuthMethod {
 pub enum GrantType {
     /// RFC 6749 section 4.1.
     AuthorizationCode,
+    /// RFC 6749 section 4.2: what the authorization endpoint itself gives. The token endpoint knows none.
+    Implicit,
     /// RFC 6749 section 6.
     RefreshToken,
     /// RFC 6749 section 4.4.
@@ -288,13 +291,14 @@ pub enum GrantType {
 
 impl GrantType {
     /// Every grant built, in the order of discovery.
-    pub const ALL: [Self; 3] = [Self::AuthorizationCode, Self::RefreshToken, Self::ClientCredentials];
+    pub const ALL: [Self; 4] = [Self::AuthorizationCode, Self::Implicit, Self::RefreshToken, Self::ClientCredentials];
 
     /// The registered name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::AuthorizationCode => "authorization_code",
+            Self::Implicit => "implicit",
             Self::RefreshToken => "refresh_token",
             Self::ClientCredentials => "client_credentials",
         }
@@ -305,14 +309,6 @@ impl GrantType {
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|grant| grant.as_str() == name)
     }
-}
-
-/// Response types.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ResponseType {
-    /// The code flow.
-    Code,
 }
 
 /// How a client knows people (OpenID Connect Core 8).

@@ -16,6 +16,7 @@ pub mod key;
 pub mod power;
 pub mod realm;
 pub mod resource;
+pub mod response_type;
 pub mod role;
 pub mod scope;
 pub mod secret;

@@ -171,11 +171,14 @@ impl Default for KeySettings {
 pub struct ClientDefaults {
     /// Confidential clients too must send a code challenge (RFC 9700 2.1.1); public ones always.
     pub require_pkce: bool,
+    /// Whether a client that registered it may get access tokens through the browser, where addresses,
+    /// histories and scripts see them (RFC 9700 2.1.2 says they should not).
+    pub front_channel_tokens: bool,
 }
 
 impl Default for ClientDefaults {
     fn default() -> Self {
-        Self { require_pkce: true }
+        Self { require_pkce: true, front_channel_tokens: false }
     }
 }
 

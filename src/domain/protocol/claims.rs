@@ -12,7 +12,7 @@ use super::scope::{GROUPS, ROLES};
 use crate::model::user::{Address, StandardClaims, User};
 
 /// Every claim that userinfo or an ID token can hold, for discovery.
-pub const SUPPORTED: [&str; 33] = [
+pub const SUPPORTED: [&str; 34] = [
     "sub",
     "iss",
     "aud",
@@ -24,6 +24,7 @@ pub const SUPPORTED: [&str; 33] = [
     "amr",
     "azp",
     "at_hash",
+    "c_hash",
     "sid",
     "name",
     "given_name",
@@ -169,6 +170,18 @@ impl<'a> UserinfoClaims<'a> {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// The same claims for an ID token, which says of itself whom it speaks of.
+    #[must_use]
+    pub fn beside_sub(&self) -> Map<String, Value> {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(mut claims)) => {
+                claims.remove("sub");
+                claims
+            }
+            _ => Map::new(),
+        }
     }
 }
 

@@ -10,8 +10,10 @@ use super::scope::STANDARD;
 use crate::model::client::{AuthMethod, GrantType, SubjectType};
 use crate::model::key::{Algorithm, ClientAlgorithm, RequestObjectAlgorithm};
 use crate::model::realm::Realm;
+use crate::model::response_type::ResponseType;
 use crate::model::scope::Scope;
 use crate::model::session::Acr;
+use crate::protocol::authorize::ResponseMode;
 
 /// The address of a realm's OpenID Connect metadata.
 #[must_use]
@@ -49,8 +51,8 @@ pub struct Metadata {
     #[serde(skip_serializing_if = "Option::is_none")]
     registration_endpoint: Option<String>,
     scopes_supported: Vec<String>,
-    response_types_supported: [&'static str; 1],
-    response_modes_supported: [&'static str; 2],
+    response_types_supported: Vec<&'static str>,
+    response_modes_supported: [&'static str; 3],
     grant_types_supported: Vec<&'static str>,
     acr_values_supported: [&'static str; Acr::REACHABLE.len()],
     subject_types_supported: Vec<&'static str>,
@@ -64,7 +66,7 @@ pub struct Metadata {
     revocation_endpoint_auth_signing_alg_values_supported: Vec<&'static str>,
     code_challenge_methods_supported: [&'static str; 1],
     display_values_supported: [&'static str; 1],
-    prompt_values_supported: [&'static str; 3],
+    prompt_values_supported: [&'static str; 4],
     claim_types_supported: [&'static str; 1],
     claims_supported: Vec<&'static str>,
     ui_locales_supported: Vec<String>,
@@ -88,6 +90,12 @@ pub struct Metadata {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
 const fn is_false(value: &bool) -> bool {
     !*value
+}
+
+/// What a client of the realm may register and use.
+fn response_types(realm: &Realm) -> Vec<&'static str> {
+    let tokens = realm.settings.clients.front_channel_tokens;
+    ResponseType::ALL.into_iter().filter(|known| tokens || !known.has_token()).map(ResponseType::as_str).collect()
 }
 
 impl Metadata {
@@ -114,8 +122,8 @@ impl Metadata {
                 .chain(scopes.iter().filter(|scope| scope.terms.listed).map(|scope| scope.name.as_str()))
                 .map(str::to_owned)
                 .collect(),
-            response_types_supported: ["code"],
-            response_modes_supported: ["query", "form_post"],
+            response_types_supported: response_types(realm),
+            response_modes_supported: ResponseMode::ALL.map(ResponseMode::as_str),
             grant_types_supported: GrantType::ALL.iter().map(|grant| grant.as_str()).collect(),
             acr_values_supported: Acr::REACHABLE.map(Acr::as_str),
             subject_types_supported: SubjectType::ALL.iter().map(|subject| subject.as_str()).collect(),
@@ -129,7 +137,7 @@ impl Metadata {
             revocation_endpoint_auth_signing_alg_values_supported: assertions(),
             code_challenge_methods_supported: ["S256"],
             display_values_supported: ["page"],
-            prompt_values_supported: ["none", "login", "consent"],
+            prompt_values_supported: ["none", "login", "consent", "select_account"],
             claim_types_supported: ["normal"],
             claims_supported: SUPPORTED.to_vec(),
             ui_locales_supported: realm.settings.locales.supported.clone(),
@@ -205,14 +213,14 @@ mod tests {
     fn only_what_is_switched_on_is_listed() {
         let got = document("https://login.example.com");
         let want = [
-            ("response_types_supported", json!(["code"])),
-            ("response_modes_supported", json!(["query", "form_post"])),
-            ("grant_types_supported", json!(["authorization_code", "refresh_token", "client_credentials"])),
+            ("response_types_supported", json!(["code", "id_token", "code id_token"])),
+            ("response_modes_supported", json!(["query", "fragment", "form_post"])),
+            ("grant_types_supported", json!(["authorization_code", "implicit", "refresh_token", "client_credentials"])),
             ("subject_types_supported", json!(["public", "pairwise"])),
             ("id_token_signing_alg_values_supported", json!(["RS256", "EdDSA"])),
             ("code_challenge_methods_supported", json!(["S256"])),
             ("acr_values_supported", json!(["aal1"])),
-            ("prompt_values_supported", json!(["none", "login", "consent"])),
+            ("prompt_values_supported", json!(["none", "login", "consent", "select_account"])),
             ("ui_locales_supported", json!(["en", "de"])),
             ("userinfo_signing_alg_values_supported", json!(["RS256", "EdDSA"])),
             (
@@ -246,6 +254,16 @@ mod tests {
             assert!(got.get(absent).is_none(), "{absent}");
         }
         assert!(got["scopes_supported"].as_array().unwrap().contains(&json!("roles")));
+    }
+
+    #[test]
+    fn access_tokens_through_the_browser_are_listed_where_the_realm_gives_them() {
+        let mut realm = sample::realm();
+        realm.settings.clients.front_channel_tokens = true;
+        let metadata = Metadata::new("https://login.example.com", &realm, &[Algorithm::RS256], &[]);
+        let got: Value = serde_json::from_slice(&metadata.to_bytes()).unwrap();
+        let all = ResponseType::ALL.map(ResponseType::as_str);
+        assert_eq!(got["response_types_supported"], json!(all));
     }
 
     #[test]

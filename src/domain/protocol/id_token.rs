@@ -1,8 +1,8 @@
-//! ID tokens: OpenID Connect Core sections 2, 3.1.3.3, 3.1.3.6 and 12.2; hints: 3.1.2.1 and
-//! RP-Initiated Logout section 2.
+//! ID tokens: OpenID Connect Core sections 2, 3.1.3.3, 3.1.3.6, 3.2.2.10, 3.3.2.11 and 12.2; hints: 3.1.2.1
+//! and RP-Initiated Logout section 2.
 //!
 //! No `nbf` (behaviour case B-55), and no claims about the person but those that were asked for one by one: they
-//! belong in userinfo.
+//! belong in userinfo, unless there is no access token to ask for them with (5.4).
 
 use std::time::Duration;
 
@@ -33,14 +33,16 @@ pub struct IdTokenFacts<'a> {
     pub sub: &'a str,
     /// The access token that comes with it.
     pub access_token: Option<&'a str>,
+    /// The code that comes with it.
+    pub code: Option<&'a str>,
+    /// Claims about the person: those asked for by name, and those of the scopes where no access token comes.
+    pub person: Option<&'a Map<String, Value>>,
     /// The algorithm of the key that really signs (behaviour case B-26).
     pub alg: Algorithm,
     /// The request's one moment.
     pub now: Timestamp,
     /// How long it lives.
     pub lifetime: Duration,
-    /// Claims about the person that were asked for by name (Core 5.5); none of ours is among them.
-    pub requested: Option<&'a Map<String, Value>>,
 }
 
 /// The claims of an ID token, written in one pass.
@@ -62,10 +64,12 @@ pub struct IdTokenClaims<'a> {
     azp: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     at_hash: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    c_hash: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "json::maybe_shown")]
     sid: Option<SessionId>,
     #[serde(flatten)]
-    requested: Option<&'a Map<String, Value>>,
+    person: Option<&'a Map<String, Value>>,
 }
 
 impl<'a> IdTokenClaims<'a> {
@@ -84,9 +88,10 @@ impl<'a> IdTokenClaims<'a> {
             acr: given.acr.map(crate::model::session::Acr::as_str),
             amr: given.amr.iter().map(|amr| amr.as_str()).collect(),
             azp: &given.client_id,
-            at_hash: facts.access_token.map(|token| at_hash(facts.alg, token)),
+            at_hash: facts.access_token.map(|token| half_hash(facts.alg, token)),
+            c_hash: facts.code.map(|code| half_hash(facts.alg, code)),
             sid: given.sid,
-            requested: facts.requested,
+            person: facts.person,
         }
     }
 
@@ -97,15 +102,15 @@ impl<'a> IdTokenClaims<'a> {
     }
 }
 
-/// The left half of the access token's hash, by the hash of the ID token's own algorithm (OpenID
-/// Connect Core 3.1.3.6); Ed25519 hashes with SHA-512 inside.
+/// `at_hash` of an access token, `c_hash` of a code: the left half of its hash, by the hash of the ID token's own
+/// algorithm (OpenID Connect Core 3.1.3.6 and 3.3.2.11); Ed25519 hashes with SHA-512 inside.
 #[must_use]
-pub fn at_hash(alg: Algorithm, access_token: &str) -> String {
+pub fn half_hash(alg: Algorithm, text: &str) -> String {
     let hash = match alg {
         Algorithm::RS256 | Algorithm::PS256 | Algorithm::ES256 => &digest::SHA256,
         Algorithm::EdDSA => &digest::SHA512,
     };
-    let sum = digest(hash, access_token.as_bytes());
+    let sum = digest(hash, text.as_bytes());
     let (left, _) = sum.as_ref().split_at(hash.output_len() / 2);
     URL_SAFE_NO_PAD.encode(left)
 }
@@ -199,10 +204,11 @@ mod tests {
             entitlement,
             sub: "sub-alice",
             access_token: Some("jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y"),
+            code: None,
+            person: None,
             alg: Algorithm::RS256,
             now: sample::now(),
             lifetime: Duration::from_mins(5),
-            requested: None,
         };
         serde_json::from_slice(&IdTokenClaims::new(&facts).to_bytes()).unwrap()
     }
@@ -221,6 +227,26 @@ mod tests {
     }
 
     #[test]
+    fn from_the_front_channel_it_binds_what_comes_with_it_and_may_speak_of_the_person() {
+        let entitlement = entitlement();
+        let person = json!({"name": "Alice"});
+        let facts = IdTokenFacts {
+            issuer: ISSUER,
+            entitlement: &entitlement,
+            sub: "sub-alice",
+            access_token: None,
+            code: Some("Qcb0Orv1zh30vL1MPRsbm-diHiMwcLyZvn1arpZv-Jxf_11jnpEX3Tgfvk"),
+            person: person.as_object(),
+            alg: Algorithm::RS256,
+            now: sample::now(),
+            lifetime: Duration::from_mins(5),
+        };
+        let claims: Value = serde_json::from_slice(&IdTokenClaims::new(&facts).to_bytes()).unwrap();
+        assert_eq!((&claims["c_hash"], &claims["name"]), (&json!("LDktKdoQak3Pk0cnXxCltA"), &json!("Alice")));
+        assert!(claims.get("at_hash").is_none(), "{claims}");
+    }
+
+    #[test]
     fn no_nonce_was_sent_so_none_comes_back() {
         let plain = Entitlement { nonce: None, ..entitlement() };
         assert!(written(&plain).get("nonce").is_none());
@@ -231,10 +257,15 @@ mod tests {
         // The example of OpenID Connect Core appendix A.3 and, for Ed25519, half of SHA-512.
         let token = "jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y";
         for alg in [Algorithm::RS256, Algorithm::PS256, Algorithm::ES256] {
-            assert_eq!(at_hash(alg, token), "77QmUPtjPfzWtF2AnpK9RQ", "{alg:?}");
+            assert_eq!(half_hash(alg, token), "77QmUPtjPfzWtF2AnpK9RQ", "{alg:?}");
         }
         // SHA-512 of "abc" begins ddaf35a193617aba cc417349ae204131 12e6fa4e89a97ea2 0a9eeee64b55d39a.
-        assert_eq!(at_hash(Algorithm::EdDSA, "abc"), "3a81oZNherrMQXNJriBBMRLm-k6JqX6iCp7u5ktV05o");
+        // OpenID Connect Core appendix A.4.
+        assert_eq!(
+            half_hash(Algorithm::RS256, "Qcb0Orv1zh30vL1MPRsbm-diHiMwcLyZvn1arpZv-Jxf_11jnpEX3Tgfvk"),
+            "LDktKdoQak3Pk0cnXxCltA"
+        );
+        assert_eq!(half_hash(Algorithm::EdDSA, "abc"), "3a81oZNherrMQXNJriBBMRLm-k6JqX6iCp7u5ktV05o");
     }
 
     #[test]

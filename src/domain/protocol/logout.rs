@@ -102,6 +102,27 @@ pub fn named_client<'a>(hint: Hint<'a>, client_id: Option<&'a str>) -> Result<Op
     }
 }
 
+/// Whose sign-out is asked for, among the sessions of the browser, the latest used first: the one that a hint
+/// names, else the present one. Where the present one has signed out already and a hint names somebody who is
+/// not here, nobody's; without a hint somebody is asked.
+#[must_use]
+pub fn whom<'a>(
+    hint: Hint<'_>,
+    logout_hint: Option<&str>,
+    held: &[Present<'a>],
+    has_current: bool,
+) -> Option<Present<'a>> {
+    let claims = match hint {
+        Hint::Valid(claims) => Some(claims),
+        Hint::Absent | Hint::Invalid => None,
+    };
+    let by_sid = || claims.and_then(|claims| held.iter().find(|each| claims.sid == Some(each.session.id)));
+    let by_sub = || claims.and_then(|claims| held.iter().find(|each| claims.sub == each.sub));
+    let by_name = || logout_hint.and_then(|hint| held.iter().find(|each| names(hint, each)));
+    let present = || held.first().filter(|_| has_current || claims.is_none());
+    by_sid().or_else(by_sub).or_else(by_name).or_else(present).copied()
+}
+
 /// Decides on a logout request.
 #[must_use]
 pub fn decide_logout(facts: &LogoutFacts<'_>) -> Decision {
@@ -201,6 +222,37 @@ mod tests {
         assert_eq!(got, Decision::EndNow { session: sample::SESSION, then });
         let got = decide(Hint::Valid(&hint), None, Some("s"), Some(&session));
         assert_eq!(got, Decision::EndNow { session: sample::SESSION, then: Then::SignedOutPage });
+    }
+
+    #[test]
+    fn among_several_the_one_that_is_named_signs_out() {
+        let (alice, here) = (sample::user(), sample::session());
+        let bob = User { sub: "sub-bob".to_owned(), username: "bob".to_owned(), ..sample::user() };
+        let beside = Session { id: SessionId::from_bytes([77; 16]), ..sample::session() };
+        let held = [
+            Present { session: &here, user: &alice, sub: "sub-alice" },
+            Present { session: &beside, user: &bob, sub: "sub-bob" },
+        ];
+        let hint = |sub: &str, sid: Option<SessionId>| HintClaims { sub: sub.to_owned(), ..claims(sid) };
+        let of_bob = hint("sub-bob", Some(beside.id));
+        let old_of_bob = hint("sub-bob", Some(SessionId::from_bytes([99; 16])));
+        let of_nobody = hint("sub-carol", Some(SessionId::from_bytes([99; 16])));
+        for (hint, logout_hint, has_current, expected) in [
+            (Hint::Valid(&of_bob), None, true, Some(1)),
+            (Hint::Valid(&of_bob), Some("alice"), true, Some(1)),
+            (Hint::Valid(&old_of_bob), None, true, Some(1)),
+            (Hint::Valid(&of_nobody), None, true, Some(0)),
+            (Hint::Valid(&of_nobody), None, false, None),
+            (Hint::Absent, Some("bob"), true, Some(1)),
+            (Hint::Absent, Some("nobody"), true, Some(0)),
+            (Hint::Absent, None, true, Some(0)),
+            (Hint::Absent, None, false, Some(0)),
+            (Hint::Invalid, None, true, Some(0)),
+        ] {
+            let found = whom(hint, logout_hint, &held, has_current).map(|found| found.session.id);
+            assert_eq!(found, expected.map(|at: usize| held[at].session.id), "{logout_hint:?} {has_current}");
+            assert!(whom(hint, logout_hint, &[], false).is_none());
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod client_auth;
 pub mod discovery;
 pub mod foreign_jwks;
 pub mod foreign_jws;
+pub mod front_channel;
 pub mod frontchannel_logout;
 pub mod id_token;
 pub mod introspection;

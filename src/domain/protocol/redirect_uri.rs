@@ -89,6 +89,16 @@ pub fn append<N: AsRef<str>, V: AsRef<str>>(uri: &str, params: &[(N, V)]) -> Str
     out
 }
 
+/// The URI with parameters in its fragment, encoded as in [`append`]: what stood there goes, as nothing can stand
+/// there in a registered one (OAuth 2.0 Multiple Response Types 2.1).
+#[must_use]
+pub fn append_fragment<N: AsRef<str>, V: AsRef<str>>(uri: &str, params: &[(N, V)]) -> String {
+    let base = uri.split_once('#').map_or(uri, |(base, _)| base);
+    // The same encoding as in a query, which begins after one sign as well.
+    let query = append("", params);
+    format!("{base}#{}", query.strip_prefix('?').unwrap_or(&query))
+}
+
 /// The origin of an `http` or `https` URI as browsers write it (RFC 6454 section 6.2); `None` for
 /// others, whose origin is opaque.
 #[must_use]

@@ -14,6 +14,7 @@ use super::roles::{objects, required};
 use super::text as check;
 use super::users::{encrypted, secret_ref};
 use crate::model::client::{ApplicationType, AuthMethod, ClientMetadata, GrantType};
+use crate::model::response_type::ResponseType;
 use crate::model::secret::Secret;
 use crate::protocol::{foreign_jwks, frontchannel_logout, redirect_uri, request_uri, subject};
 
@@ -55,7 +56,7 @@ pub(super) const TABLE: &[Field] = &[
     Field::new("request_uris", Form::Each(request_uri, 20)),
     Field::new("request_object_signing_alg", Form::Word(REQUEST_OBJECT_ALGORITHMS)),
     Field::new("grant_types", Form::Each(grant_type, 10)),
-    Field::new("response_types", Form::Each(response_type, 1)),
+    Field::new("response_types", Form::Each(response_type, 7)),
     Field::new("scope", Form::Checked(check::scope)),
     Field::new("subject_type", Form::Word(&["public", "pairwise"])),
     Field::new("sector_identifier_uri", Form::Checked(fetched)),
@@ -108,8 +109,12 @@ fn grant_type(text: &str) -> Result<String, String> {
     one_of(text, &GrantType::ALL.map(GrantType::as_str))
 }
 
+/// Kept with its words in the order of the registry.
 fn response_type(text: &str) -> Result<String, String> {
-    one_of(text, &["code"])
+    match ResponseType::from_words(text) {
+        Some(known) => Ok(known.as_str().to_owned()),
+        None => one_of(text, &ResponseType::ALL.map(ResponseType::as_str)),
+    }
 }
 
 fn acr(text: &str) -> Result<String, String> {
@@ -239,13 +244,8 @@ pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
     }));
     list.extend(client.redirect_uris.iter().filter_map(|uri| wrong_kind(client.application_type?, uri)));
     list.extend(logout_endpoint(client, public));
+    list.extend(crossed_responses(client));
     list.extend(logout_frame(client));
-    if code && client.redirect_uris.is_empty() {
-        list.push(Crossed::new(
-            &["redirect_uris", "grant_types"],
-            "authorization_code needs at least one redirect URI",
-        ));
-    }
     if public && client.grant_types.contains(&GrantType::ClientCredentials) {
         list.push(Crossed::new(
             &["grant_types", "token_endpoint_auth_method"],
@@ -257,9 +257,6 @@ pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
     }
     if client.grant_types.is_empty() {
         list.push(Crossed::new(&["grant_types"], "empty: a client without a grant can do nothing"));
-    }
-    if code && client.response_types.is_empty() {
-        list.push(Crossed::new(&["response_types", "grant_types"], "authorization_code needs the response type code"));
     }
     list.extend(
         subject::check_sector(client)
@@ -278,6 +275,36 @@ pub(super) fn crossed(client: &ClientMetadata) -> Vec<Crossed> {
             &["service_account_roles", "grant_types"],
             "service_account_roles need the grant client_credentials",
         ));
+    }
+    list
+}
+
+/// What is wrong with what a client may ask the authorization endpoint for (RFC 7591 section 2.1).
+fn crossed_responses(client: &ClientMetadata) -> Vec<Crossed> {
+    const FIELDS: &[&str] = &["response_types", "grant_types"];
+    let mut list = Vec::new();
+    let grants = [
+        (GrantType::AuthorizationCode, ResponseType::has_code as fn(ResponseType) -> bool, "code"),
+        (GrantType::Implicit, ResponseType::is_front_channel, "id_token or code id_token"),
+    ];
+    for (grant, is_of, example) in grants {
+        let has_grant = client.grant_types.contains(&grant);
+        let asking = |each: &&ResponseType| is_of(**each);
+        // Plain code is the default, which a client of another kind leaves as it is.
+        let lacking =
+            client.response_types.iter().filter(asking).find(|each| !has_grant && **each != ResponseType::Code);
+        if has_grant && client.redirect_uris.is_empty() {
+            let message = format!("{} needs at least one redirect URI", grant.as_str());
+            list.push(Crossed::new(&["redirect_uris", "grant_types"], message));
+        }
+        if has_grant && !client.response_types.iter().any(|each| is_of(*each)) {
+            let message = format!("{} needs a response type such as {example}", grant.as_str());
+            list.push(Crossed::new(FIELDS, message));
+        }
+        if let Some(lacking) = lacking {
+            let message = format!("the response type {} needs {} in grant_types", lacking.as_str(), grant.as_str());
+            list.push(Crossed::new(FIELDS, message));
+        }
     }
     list
 }

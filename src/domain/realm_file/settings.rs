@@ -37,7 +37,7 @@ const KEYS: &[Field] = &[
     Field::new("access_token_alg", Form::Word(ALGORITHMS)),
     Field::new("id_token_alg", Form::Word(ALGORITHMS)),
 ];
-const CLIENTS: &[Field] = &[Field::new("require_pkce", Form::Bool)];
+const CLIENTS: &[Field] = &[Field::new("require_pkce", Form::Bool), Field::new("front_channel_tokens", Form::Bool)];
 const CLIENT_REGISTRATION: &[Field] = &[
     Field::new("enabled", Form::Bool),
     Field::new("require_initial_access_token", Form::Bool),

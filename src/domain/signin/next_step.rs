@@ -22,7 +22,9 @@ pub struct StepFacts<'a> {
     pub started_at: Timestamp,
     /// Now.
     pub now: Timestamp,
-    /// The browser's session, if it has one.
+    /// Whether the person has to choose among the accounts of her browser before anything else.
+    pub choose: bool,
+    /// The session of the account whose request it is, if there is one.
     pub session: Option<SessionFact<'a>>,
     /// Whether this flow itself made the session's present proof. A proof made by another flow, or
     /// before this request began, does not count (`security-design` rule 5).
@@ -53,6 +55,8 @@ pub struct SessionFact<'a> {
 /// What comes next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
+    /// Show the browser's accounts.
+    SelectAccount,
     /// Show the sign-in page.
     Password {
         /// The name to pre-fill.
@@ -67,7 +71,7 @@ pub enum Step {
         /// Resources not yet allowed.
         resources: Vec<String>,
     },
-    /// Give the client its code.
+    /// Give the client what it asked for.
     Issue {
         /// For these scopes.
         scope: Vec<String>,
@@ -89,6 +93,13 @@ pub enum Offer {
 /// Decides what comes next.
 #[must_use]
 pub fn next_step(facts: &StepFacts<'_>) -> Step {
+    if facts.choose {
+        return if facts.request.prompt.none {
+            refuse(OauthCode::AccountSelectionRequired, "account_selection", "the user has to choose an account")
+        } else {
+            Step::SelectAccount
+        };
+    }
     let session = match check_login(facts) {
         Login::Enough(session) => session,
         Login::WrongPerson => {
@@ -150,8 +161,7 @@ fn check_login<'a>(facts: &StepFacts<'a>) -> Login<'a> {
         // What a proof of this very flow did not reach, asking again would not.
         return if acr_met { Login::Enough(session) } else { Login::AcrOutOfReach };
     }
-    let demanded = request.prompt.login || request.prompt.select_account;
-    if demanded || !acr_met || is_too_old(request.max_age, session.auth_time, facts.now) {
+    if request.prompt.login || !acr_met || is_too_old(request.max_age, session.auth_time, facts.now) {
         return Login::Needed(offer(request, Some(session)));
     }
     Login::Enough(session)
@@ -177,8 +187,7 @@ fn offer(request: &AuthorizeRequest, session: Option<SessionFact<'_>>) -> Option
     if let Some(hint) = &request.login_hint {
         return Some(Offer::Typed(hint.clone()));
     }
-    // Who wants to choose an account is not offered the present one.
-    session.filter(|_| !request.prompt.select_account).map(|session| Offer::Subject(session.sub.to_owned()))
+    session.map(|session| Offer::Subject(session.sub.to_owned()))
 }
 
 /// Consent (Core 3.1.2.4): remembered per person and client, asked again when scopes or resources grow.

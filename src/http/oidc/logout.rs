@@ -13,7 +13,7 @@ use crate::http::extract::call::Call;
 use crate::http::page::{Fault, LogoutPage};
 use crate::http::render::{page, redirect, target};
 use crate::http::signed_out::{self, Onward};
-use crate::http::signin::{Provenance, browser_or_new, provenance, set_cookie, signed_in};
+use crate::http::signin::{Provenance, accounts, browser_or_new, provenance, set_cookie};
 use crate::service::session::bind::SignedIn;
 use crate::service::signin::form::{self, Binding};
 use crate::service::{Error, logout};
@@ -41,17 +41,19 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
 async fn answer(call: &Call, query: String) -> Result<Response<Body>, Error> {
     let params = Params::parse(query.as_bytes())?;
     let locales = ui_locales::of(&params);
-    let signed_in = signed_in(call).await?;
-    let asked = logout::decide(&call.app, &call.ctx, &params, signed_in.as_ref()).await?;
+    let accounts = accounts(call).await?;
+    let asked = logout::decide(&call.app, &call.ctx, &params, &accounts).await?;
     let onward = |then| Onward { then, client: asked.client.as_deref(), locales: &locales };
-    match (&asked.decision, signed_in) {
+    match (&asked.decision, &asked.person) {
         (Decision::ErrorPage(refusal), _) => {
             Ok(page::fault(call, StatusCode::BAD_REQUEST, Fault::LogoutRequest, refusal.reason, page::detail(refusal)))
         }
-        (Decision::EndNow { then, .. }, Some(person)) => signed_out::end_and_go(call, &person, onward(then)).await,
-        (Decision::Ask { then, .. }, Some(person)) => ask(call, &person, onward(then), query).await,
+        (Decision::EndNow { then, .. }, Some(person)) => {
+            signed_out::end_and_go(call, (accounts, person), onward(then)).await
+        }
+        (Decision::Ask { then, .. }, Some(person)) => ask(call, person, onward(then), query).await,
         (Decision::AlreadyOut(then) | Decision::EndNow { then, .. } | Decision::Ask { then, .. }, _) => {
-            Ok(signed_out::go(call, onward(then), Vec::new()))
+            Ok(signed_out::go(call, onward(then), Vec::new(), &accounts))
         }
     }
 }

@@ -66,16 +66,10 @@ async fn answer(call: &Call) -> Result<Response<Body>, Error> {
             "the parameter grant_type is missing",
         ));
     };
-    let Some(grant) = GrantType::from_name(name) else {
-        return Err(Error::refused(
-            OauthCode::UnsupportedGrantType,
-            "grant_type_unknown",
-            "this provider gives tokens by authorization_code, refresh_token and client_credentials",
-        ));
-    };
+    let Some(grant) = GrantType::from_name(name) else { return Err(unknown()) };
     // A refresh token is classified before anything else is refused (`security-design` rule 10), so its
     // use case looks at the registration itself, afterwards.
-    if grant != GrantType::RefreshToken && !client.has_grant(grant) {
+    if !matches!(grant, GrantType::RefreshToken | GrantType::Implicit) && !client.has_grant(grant) {
         return Err(Error::Refused(Refusal::with(
             OauthCode::UnauthorizedClient,
             "grant_type_not_registered",
@@ -83,6 +77,8 @@ async fn answer(call: &Call) -> Result<Response<Body>, Error> {
         )));
     }
     let answer = match grant {
+        // The authorization endpoint gives it, or nobody.
+        GrantType::Implicit => return Err(unknown()),
         GrantType::AuthorizationCode => authorization_code::grant(&call.app, &call.ctx, &client, &form).await?,
         GrantType::RefreshToken => refresh_token::grant(&call.app, &call.ctx, &client, &form).await?,
         GrantType::ClientCredentials => client_credentials::grant(&call.app, &call.ctx, &client, &form).await?,
@@ -92,4 +88,12 @@ async fn answer(call: &Call) -> Result<Response<Body>, Error> {
     let mut response = oauth::json(StatusCode::OK, body);
     response.extensions_mut().insert(Note { client: Some(client.client_id.clone()), reason: None });
     Ok(response)
+}
+
+fn unknown() -> Error {
+    Error::refused(
+        OauthCode::UnsupportedGrantType,
+        "grant_type_unknown",
+        "this provider gives tokens by authorization_code, refresh_token and client_credentials",
+    )
 }

@@ -66,6 +66,8 @@ pub struct LoginPage {
     pub error: Option<LoginError>,
     /// What to know before.
     pub notice: Option<LoginNotice>,
+    /// Leads back to the accounts that are signed in in this browser.
+    pub choose_href: Option<String>,
     /// Whether a Cancel button leads back to the client with `access_denied`.
     pub cancel: bool,
 }
@@ -86,6 +88,7 @@ impl LoginPage {
             remember_checked: false,
             error: None,
             notice: None,
+            choose_href: None,
             cancel: false,
         }
     }
@@ -191,6 +194,7 @@ impl LoginPage {
                     username: "alice".into(),
                     username_readonly: true,
                     notice: Some(LoginNotice::Confirm),
+                    choose_href: Some("/login/select-account?flow=flow-id".into()),
                     ..full(Language::En)
                 },
             ),
@@ -201,6 +205,7 @@ impl LoginPage {
                     username_readonly: true,
                     notice: Some(LoginNotice::Confirm),
                     error: Some(LoginError::Wrong),
+                    choose_href: Some("/login/select-account?flow=flow-id".into()),
                     ..full(Language::De)
                 },
             ),

@@ -80,6 +80,7 @@ pub fn samples() -> Vec<(String, String)> {
     add(&mut all, "login", super::LoginPage::samples());
     add(&mut all, "busy", super::BusyPage::samples());
     add(&mut all, "consent", super::ConsentPage::samples());
+    add(&mut all, "select-account", super::SelectAccountPage::samples());
     add(&mut all, "logout", super::LogoutPage::samples());
     add(&mut all, "signed-out", super::SignedOutPage::samples());
     add(&mut all, "already-signed-in", super::AlreadySignedInPage::samples());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use http::{Response, StatusCode};
 
-use super::{Lookup, Pending, Provenance, address, go, pending, provenance, signed_in};
+use super::{Lookup, Pending, Provenance, SELECT_ACCOUNT, address, decide, go, here, pending, provenance};
 use crate::domain::model::resource::Resource;
 use crate::domain::model::scope::Scope;
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
@@ -16,11 +16,10 @@ use crate::http::page::{ConsentPage, Fault, ScopeLine, Unchecked};
 use crate::http::render::{page, redirect, target};
 use crate::http::{answer, begin};
 use crate::service::Error;
-use crate::service::session::bind::SignedIn;
 use crate::service::signin::consent;
-use crate::service::signin::engine::{self, Standing};
 use crate::service::signin::flow;
 use crate::service::signin::form::{self, Binding};
+use crate::service::signin::select_account::{self as selection, Here};
 
 /// Answers `GET`.
 ///
@@ -33,8 +32,8 @@ pub async fn get(call: Arc<Call>) -> Result<Response<Body>, Error> {
         Lookup::Restart { query } => return begin::begin(&call, &query).await,
         Lookup::Page(response) => return Ok(response),
     };
-    let signed_in = signed_in(&call).await?;
-    show(&call, &mut pending, signed_in.as_ref(), StatusCode::OK).await
+    let here = here(&call, &pending.client, &pending.flow).await?;
+    show(&call, &mut pending, &here, StatusCode::OK).await
 }
 
 /// Answers `POST`.
@@ -53,51 +52,43 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
         Lookup::Restart { query } => return begin::begin(&call, &query).await,
         Lookup::Page(response) => return Ok(response),
     };
-    let signed_in = signed_in(&call).await?;
+    let here = here(&call, &pending.client, &pending.flow).await?;
     let binding = Binding {
         form: "consent",
         browser: pending.browser,
         flow: Some(pending.handle),
-        signed_in: signed_in.as_ref(),
+        signed_in: here.account.as_ref(),
     };
     let genuine = came_from == Provenance::Ours && form::check(&call.app, &call.ctx, binding, Some(&field("csrf")));
-    let Some(person) = signed_in.as_ref().filter(|_| genuine) else {
-        return show(&call, &mut pending, signed_in.as_ref(), came_from.refusal()).await;
+    let Some(person) = here.account.as_ref().filter(|_| genuine) else {
+        return show(&call, &mut pending, &here, came_from.refusal()).await;
     };
     match field("action").as_str() {
         "allow" => {
             consent::allow(&call.app, &call.ctx, &pending.client, person, &pending.flow.request).await?;
             pending.flow.consented = true;
-            go(&call, &mut pending, Some(person)).await
+            go(&call, &mut pending, &here).await
         }
         "switch" => {
-            // A choice of account: the present name is not offered again.
-            pending.flow.request.prompt.select_account = true;
-            pending.flow.request.login_hint = None;
-            pending.flow.fresh = None;
+            selection::reopen(&mut pending.flow);
             flow::save(&call.app, &call.ctx, pending.browser, pending.handle, &pending.flow).await?;
-            Ok(redirect::see_other(&address(&call, "/login", pending.handle)))
+            Ok(redirect::see_other(&address(&call, SELECT_ACCOUNT, pending.handle)))
         }
         _ => {
             consent::deny(&call.app, &call.ctx, &pending.client, person).await?;
             let refusal = Refusal::new(OauthCode::AccessDenied, "consent_denied", "the person did not allow it");
-            Ok(answer::refusal(&call, pending.asked(Some(person)), &refusal))
+            Ok(answer::refusal(&call, pending.asked(&here.accounts), &refusal))
         }
     }
 }
 
-async fn show(
-    call: &Call,
-    pending: &mut Pending,
-    signed_in: Option<&SignedIn>,
-    status: StatusCode,
-) -> Result<Response<Body>, Error> {
-    let standing = Standing { client: &pending.client, flow: &pending.flow, signed_in };
-    let step = engine::decide(&call.app, &call.ctx, &standing).await?;
-    let (Step::Consent { ask, known, resources }, Some(person)) = (step, signed_in) else {
-        return go(call, pending, signed_in).await;
+async fn show(call: &Call, pending: &mut Pending, here: &Here, status: StatusCode) -> Result<Response<Body>, Error> {
+    let step = decide(call, pending, here).await?;
+    let (Step::Consent { ask, known, resources }, Some(person)) = (step, &here.account) else {
+        return go(call, pending, here).await;
     };
     let request = &pending.flow.request;
+    let signed_in = Some(person);
     let binding = Binding { form: "consent", browser: pending.browser, flow: Some(pending.handle), signed_in };
     let mut chrome = page::chrome(call, &request.ui_locales);
     chrome.sign_out = Some(call.ctx.site.path("/logout"));

@@ -7,7 +7,10 @@ use axum::body::Body;
 use http::header::{HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 
-use super::{Lookup, Pending, Provenance, go, pending, provenance, set_cookie, signed_in};
+use super::{
+    Lookup, Pending, Provenance, SELECT_ACCOUNT, address, decide, go, here, pending, provenance, session_cookie,
+    set_cookie,
+};
 use crate::domain::model::secret::Secret;
 use crate::domain::model::span::Span;
 use crate::domain::protocol::params::Params;
@@ -22,10 +25,10 @@ use crate::http::{answer, begin, session_state};
 use crate::service::Error;
 use crate::service::session::bind::SignedIn;
 use crate::service::session::open::Brought;
-use crate::service::signin::engine::{self, Standing};
 use crate::service::signin::flow::{self, Fresh};
 use crate::service::signin::form::{self, Binding};
 use crate::service::signin::password::{self, Attempt, Outcome};
+use crate::service::signin::select_account::{self as selection, Here};
 use crate::service::subject::{self, Traces};
 
 /// Answers `GET`.
@@ -39,13 +42,13 @@ pub async fn get(call: Arc<Call>) -> Result<Response<Body>, Error> {
         Lookup::Restart { query } => return begin::begin(&call, &query).await,
         Lookup::Page(response) => return Ok(response),
     };
-    let signed_in = signed_in(&call).await?;
-    match ask(&call, &pending, signed_in.as_ref()).await? {
+    let here = here(&call, &pending.client, &pending.flow).await?;
+    match ask(&call, &pending, &here).await? {
         Some(offer) => {
             let shown = Shown { username: offer, ..Shown::default() };
-            show(&call, &pending, signed_in.as_ref(), shown, StatusCode::OK).await
+            show(&call, &pending, &here, shown, StatusCode::OK).await
         }
-        None => go(&call, &mut pending, signed_in.as_ref()).await,
+        None => go(&call, &mut pending, &here).await,
     }
 }
 
@@ -62,30 +65,34 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
         Lookup::Restart { query } => return restart(&call, &query, username).await,
         Lookup::Page(response) => return Ok(response),
     };
-    let signed_in = signed_in(&call).await?;
+    let here = here(&call, &pending.client, &pending.flow).await?;
     let remember = field("remember") == "on";
     let came_from = provenance(&call);
-    let binding =
-        Binding { form: "login", browser: pending.browser, flow: Some(pending.handle), signed_in: signed_in.as_ref() };
+    let binding = Binding {
+        form: "login",
+        browser: pending.browser,
+        flow: Some(pending.handle),
+        signed_in: here.account.as_ref(),
+    };
     if came_from != Provenance::Ours || !form::check(&call.app, &call.ctx, binding, Some(&field("csrf"))) {
         // Another tab may have signed in meanwhile: then there is nothing to ask any more.
-        if came_from == Provenance::Ours && ask(&call, &pending, signed_in.as_ref()).await?.is_none() {
-            return go(&call, &mut pending, signed_in.as_ref()).await;
+        if came_from == Provenance::Ours && ask(&call, &pending, &here).await?.is_none() {
+            return go(&call, &mut pending, &here).await;
         }
         let shown = Shown { username, remember, error: Some(LoginError::Stale) };
-        return show(&call, &pending, signed_in.as_ref(), shown, came_from.refusal()).await;
+        return show(&call, &pending, &here, shown, came_from.refusal()).await;
     }
     if field("action") == "cancel" {
         let refusal = Refusal::new(OauthCode::AccessDenied, "login_cancelled", "the person cancelled the sign-in");
-        return Ok(answer::refusal(&call, pending.asked(signed_in.as_ref()), &refusal));
+        return Ok(answer::refusal(&call, pending.asked(&here.accounts), &refusal));
     }
-    attempt(&call, &mut pending, signed_in.as_ref(), (username, remember), &form).await
+    attempt(&call, &mut pending, &here, (username, remember), &form).await
 }
 
 async fn attempt(
     call: &Call,
     pending: &mut Pending,
-    present: Option<&SignedIn>,
+    here: &Here,
     (username, remember): (String, bool),
     form: &Params,
 ) -> Result<Response<Body>, Error> {
@@ -94,7 +101,7 @@ async fn attempt(
     let brought = Brought {
         browser: pending.browser,
         began: pending.flow.started_at,
-        present,
+        accounts: &here.accounts,
         device_cookie: device_cookie.as_deref(),
     };
     let attempt = Attempt { username: &username, password: Secret::from(typed), remember, brought };
@@ -102,12 +109,12 @@ async fn attempt(
         Ok(Outcome::SignedIn(opened)) => opened,
         Ok(Outcome::Wrong) => {
             let shown = Shown { username, remember, error: Some(LoginError::Wrong) };
-            return show(call, pending, present, shown, StatusCode::UNPROCESSABLE_ENTITY).await;
+            return show(call, pending, here, shown, StatusCode::UNPROCESSABLE_ENTITY).await;
         }
         Err(Error::Busy { retry_after }) => {
             let error = Some(LoginError::Busy { retry_after: u64::from(retry_after) });
             let shown = Shown { username, remember, error };
-            let mut response = show(call, pending, present, shown, StatusCode::SERVICE_UNAVAILABLE).await?;
+            let mut response = show(call, pending, here, shown, StatusCode::SERVICE_UNAVAILABLE).await?;
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(retry_after));
             let client = Some(pending.client.client_id.clone());
             response.extensions_mut().insert(Note { client, reason: Some("busy") });
@@ -116,16 +123,14 @@ async fn attempt(
         Err(error) => return Err(error),
     };
     let site = &call.ctx.site;
-    let session_cookie = Cookie::Session.set(site, &opened.session_cookie, opened.session_max_age);
+    let session_cookie = session_cookie(call, &opened.accounts);
     let device_cookie = Cookie::Device.set(site, &opened.device_cookie, Some(opened.device_max_age));
+    selection::choose(&mut pending.flow, opened.session.id);
     pending.flow.fresh = Some(Fresh { session: opened.session.id, auth_time: opened.session.auth_time });
     flow::save(&call.app, &call.ctx, pending.browser, pending.handle, &pending.flow).await?;
-    let user = call.app.store.models().user(call.ctx.realm.id, opened.session.user).await?;
-    let now = user.map(|user| SignedIn { session: Arc::new(opened.session), user });
-    let mut response = go(call, pending, now.as_ref()).await?;
-    if let Some(now) = &now {
-        session_state::follow(call, now, &mut response);
-    }
+    let now = selection::here(&call.app, &call.ctx, &pending.client, &pending.flow, opened.accounts).await?;
+    let mut response = go(call, pending, &now).await?;
+    session_state::follow(call, &now.accounts, &mut response);
     set_cookie(&mut response, Some(session_cookie));
     set_cookie(&mut response, Some(device_cookie));
     Ok(response)
@@ -140,9 +145,9 @@ struct Shown {
 }
 
 /// Whether the password is to be asked, and with which name filled in.
-async fn ask(call: &Call, pending: &Pending, signed_in: Option<&SignedIn>) -> Result<Option<String>, Error> {
-    let standing = Standing { client: &pending.client, flow: &pending.flow, signed_in };
-    Ok(match engine::decide(&call.app, &call.ctx, &standing).await? {
+async fn ask(call: &Call, pending: &Pending, here: &Here) -> Result<Option<String>, Error> {
+    let signed_in = here.account.as_ref();
+    Ok(match decide(call, pending, here).await? {
         Step::Password { offer: Some(Offer::Typed(name)) } => Some(name.chars().take(256).collect()),
         // The subject of an ID token hint or of the session: its name is only ever shown to this browser.
         Step::Password { offer: Some(Offer::Subject(sub)) } => {
@@ -156,7 +161,7 @@ async fn ask(call: &Call, pending: &Pending, signed_in: Option<&SignedIn>) -> Re
             }
         }
         Step::Password { offer: None } => Some(String::new()),
-        Step::Consent { .. } | Step::Issue { .. } | Step::Refuse(_) => None,
+        Step::SelectAccount | Step::Consent { .. } | Step::Issue { .. } | Step::Refuse(_) => None,
     })
 }
 
@@ -176,14 +181,18 @@ async fn is_known_by(call: &Call, pending: &Pending, person: &SignedIn, sub: &st
 async fn show(
     call: &Call,
     pending: &Pending,
-    signed_in: Option<&SignedIn>,
+    here: &Here,
     shown: Shown,
     status: StatusCode,
 ) -> Result<Response<Body>, Error> {
     let request = &pending.flow.request;
+    let signed_in = here.account.as_ref();
     let binding = Binding { form: "login", browser: pending.browser, flow: Some(pending.handle), signed_in };
     let mut login = LoginPage::new(page::chrome(call, &request.ui_locales), call.ctx.site.path("/login"));
-    login.chrome.sign_out = signed_in.map(|_| call.ctx.site.path("/logout"));
+    if !here.accounts.is_empty() {
+        login.chrome.sign_out = Some(call.ctx.site.path("/logout"));
+        login.choose_href = Some(address(call, SELECT_ACCOUNT, pending.handle));
+    }
     login.client = Some(page::client_header(call, &pending.client).await?);
     login.csrf = form::token(&call.app, &call.ctx, binding);
     login.flow = pending.handle.to_text(&call.app, &call.ctx);
@@ -203,11 +212,7 @@ async fn show(
 
 /// Whether the person signed in is asked to prove herself again, rather than another one to sign in.
 async fn is_confirmation(call: &Call, pending: &Pending, person: &SignedIn) -> Result<bool, Error> {
-    let request = &pending.flow.request;
-    if request.prompt.select_account {
-        return Ok(false);
-    }
-    match &request.hint_sub {
+    match &pending.flow.request.hint_sub {
         Some(sub) => is_known_by(call, pending, person, sub).await,
         None => Ok(true),
     }
@@ -223,13 +228,13 @@ async fn restart(call: &Arc<Call>, query: &str, username: String) -> Result<Resp
     let came_from = provenance(call);
     // Where only the browser's cookie is missing, who is signed in goes on, and the form is bound to her
     // all the same.
-    let signed_in = signed_in(call).await?;
-    let mut response = if came_from == Provenance::Ours && ask(call, &pending, signed_in.as_ref()).await?.is_none() {
-        go(call, &mut pending, signed_in.as_ref()).await?
+    let here = here(call, &pending.client, &pending.flow).await?;
+    let mut response = if came_from == Provenance::Ours && ask(call, &pending, &here).await?.is_none() {
+        go(call, &mut pending, &here).await?
     } else {
         let error = if came_from == Provenance::Ours { LoginError::NoCookie } else { LoginError::Stale };
         let shown = Shown { username, remember: false, error: Some(error) };
-        show(call, &pending, signed_in.as_ref(), shown, came_from.refusal()).await?
+        show(call, &pending, &here, shown, came_from.refusal()).await?
     };
     set_cookie(&mut response, cookie);
     Ok(response)

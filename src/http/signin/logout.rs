@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use http::Response;
 
-use super::{Provenance, browser, provenance, signed_in};
+use super::{Provenance, accounts, browser, provenance};
 use crate::domain::protocol::logout::{Decision, Then};
 use crate::domain::protocol::params::Params;
 use crate::domain::protocol::ui_locales;
@@ -24,21 +24,22 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
     let query = as_query(form.get("request").unwrap_or("").as_bytes());
     // Where the person left off: the same question again, or the signed-out page.
     let again = || redirect::see_other(&format!("{}?{query}", call.ctx.site.path("/logout")));
-    let (Some(browser), Some(person)) = (browser(&call), signed_in(&call).await?) else { return Ok(again()) };
-    let binding = Binding { form: "logout", browser, flow: None, signed_in: Some(&person) };
+    let accounts = accounts(&call).await?;
+    let params = Params::parse(query.as_bytes())?;
+    let asked = logout::decide(&call.app, &call.ctx, &params, &accounts).await?;
+    let (Some(browser), Some(person)) = (browser(&call), &asked.person) else { return Ok(again()) };
+    let binding = Binding { form: "logout", browser, flow: None, signed_in: Some(person) };
     if provenance(&call) != Provenance::Ours || !form::check(&call.app, &call.ctx, binding, form.get("csrf")) {
         return Ok(again());
     }
     if form.get("action") == Some("stay") {
         return Ok(redirect::see_other(&call.ctx.site.path("/")));
     }
-    let params = Params::parse(query.as_bytes())?;
-    let asked = logout::decide(&call.app, &call.ctx, &params, Some(&person)).await?;
     let then = match asked.decision {
         Decision::Ask { then, .. } | Decision::EndNow { then, .. } | Decision::AlreadyOut(then) => then,
         Decision::ErrorPage(_) => Then::SignedOutPage,
     };
     let locales = ui_locales::of(&params);
-    signed_out::end_and_go(&call, &person, Onward { then: &then, client: asked.client.as_deref(), locales: &locales })
-        .await
+    let onward = Onward { then: &then, client: asked.client.as_deref(), locales: &locales };
+    signed_out::end_and_go(&call, (accounts, person), onward).await
 }

@@ -5,6 +5,7 @@ pub mod consent;
 pub mod login;
 pub mod logo;
 pub mod logout;
+pub mod select_account;
 pub mod start;
 
 use std::sync::Arc;
@@ -18,15 +19,21 @@ use super::cookies::Cookie;
 use super::extract::call::Call;
 use super::page::{AlreadySignedInPage, Fault};
 use super::render::{page, redirect};
+use super::session_state::Seen;
 use crate::domain::model::client::Client;
 use crate::domain::signin::next_step::Step;
 use crate::entropy;
 use crate::service::Error;
 use crate::service::authorize::issue;
+use crate::service::session::accounts::Accounts;
 use crate::service::session::bind::{self, Presented, SignedIn};
 use crate::service::session::cookie_text::BrowserCookie;
 use crate::service::signin::engine::{self, Standing};
 use crate::service::signin::flow::{self, Flow, FlowHandle, Found};
+use crate::service::signin::select_account::{self as selection, Here};
+
+/// Where the accounts of the browser are listed.
+pub const SELECT_ACCOUNT: &str = "/login/select-account";
 
 /// Whether the request proves that it comes from a page of ours. Browsers send `Origin: null` under
 /// our referrer policy, so `Sec-Fetch-Site` speaks first (`security-design` rule 5).
@@ -91,6 +98,32 @@ pub async fn signed_in(call: &Call) -> Result<Option<SignedIn>, Error> {
     bind::current(&call.app, &call.ctx, Presented { session: session.as_deref(), device: device.as_deref() }).await
 }
 
+/// Everybody who is signed in in this browser.
+///
+/// # Errors
+/// When the facts cannot be read.
+pub async fn accounts(call: &Call) -> Result<Accounts, Error> {
+    let (session, device) = (call.cookie(Cookie::Session), call.cookie(Cookie::Device));
+    bind::accounts(&call.app, &call.ctx, Presented { session: session.as_deref(), device: device.as_deref() }).await
+}
+
+/// Whose request it is in this browser.
+///
+/// # Errors
+/// When the facts cannot be read.
+pub async fn here(call: &Call, client: &Client, flow: &Flow) -> Result<Here, Error> {
+    selection::here(&call.app, &call.ctx, client, flow, accounts(call).await?).await
+}
+
+/// The header that makes the session cookie name these accounts.
+#[must_use]
+pub fn session_cookie(call: &Call, accounts: &Accounts) -> HeaderValue {
+    match accounts.cookie(&call.app.sealer, call.ctx.realm.id) {
+        Some(text) => Cookie::Session.set(&call.ctx.site, &text, accounts.lifetime(call.ctx.now)),
+        None => Cookie::Session.clear(&call.ctx.site),
+    }
+}
+
 /// A pending request that this browser began, with its client.
 pub struct Pending {
     /// The browser.
@@ -106,8 +139,8 @@ pub struct Pending {
 impl Pending {
     /// The request as it is answered.
     #[must_use]
-    pub fn asked<'a>(&'a self, signed_in: Option<&'a SignedIn>) -> Asked<'a> {
-        Asked { request: &self.flow.request, client: &self.client, seen: signed_in.into() }
+    pub fn asked<'a>(&'a self, accounts: &'a Accounts) -> Asked<'a> {
+        Asked { request: &self.flow.request, client: &self.client, seen: Seen::Accounts(accounts) }
     }
 }
 
@@ -168,14 +201,13 @@ fn already(call: &Call, person: &SignedIn) -> Response<Body> {
 ///
 /// # Errors
 /// When facts cannot be read, or an answer cannot be made.
-pub async fn go(call: &Call, pending: &mut Pending, signed_in: Option<&SignedIn>) -> Result<Response<Body>, Error> {
-    let standing = Standing { client: &pending.client, flow: &pending.flow, signed_in };
-    let step = engine::decide(&call.app, &call.ctx, &standing).await?;
-    match (step, signed_in) {
+pub async fn go(call: &Call, pending: &mut Pending, here: &Here) -> Result<Response<Body>, Error> {
+    let step = decide(call, pending, here).await?;
+    match (step, &here.account) {
         (Step::Issue { scope }, Some(signed_in)) => {
             let facts = issue::Facts { client: &pending.client, request: &pending.flow.request, signed_in, scope };
-            let code = issue::code(&call.app, &call.ctx, facts).await?;
-            let response = answer::success(call, pending.asked(Some(signed_in)), &code);
+            let given = issue::given(&call.app, &call.ctx, facts).await?;
+            let response = answer::outcome(call, pending.asked(&here.accounts), &given);
             // What was done for this request is spent; the request itself stays, so that Back and a
             // second press go on with the session instead of ending nowhere (B-39 c).
             pending.flow.fresh = None;
@@ -183,11 +215,28 @@ pub async fn go(call: &Call, pending: &mut Pending, signed_in: Option<&SignedIn>
             flow::save(&call.app, &call.ctx, pending.browser, pending.handle, &pending.flow).await?;
             Ok(response)
         }
-        (Step::Refuse(refusal), _) => Ok(answer::refusal(call, pending.asked(signed_in), &refusal)),
-        (Step::Consent { .. }, Some(_)) => Ok(redirect::see_other(&address(call, "/consent", pending.handle))),
-        (Step::Password { .. } | Step::Issue { .. } | Step::Consent { .. }, _) => {
-            Ok(redirect::see_other(&address(call, "/login", pending.handle)))
-        }
+        (Step::Refuse(refusal), _) => Ok(answer::refusal(call, pending.asked(&here.accounts), &refusal)),
+        (step, account) => Ok(redirect::see_other(&address(call, page_of(&step, account.as_ref()), pending.handle))),
+    }
+}
+
+/// What the engine says of a pending request.
+///
+/// # Errors
+/// When facts cannot be read.
+pub async fn decide(call: &Call, pending: &Pending, here: &Here) -> Result<Step, Error> {
+    let signed_in = here.account.as_ref();
+    let standing = Standing { client: &pending.client, flow: &pending.flow, signed_in, choose: here.choose };
+    engine::decide(&call.app, &call.ctx, &standing).await
+}
+
+/// The page of a step that needs a person.
+#[must_use]
+pub const fn page_of(step: &Step, account: Option<&SignedIn>) -> &'static str {
+    match (step, account) {
+        (Step::SelectAccount, _) => SELECT_ACCOUNT,
+        (Step::Consent { .. }, Some(_)) => "/consent",
+        (Step::Password { .. } | Step::Issue { .. } | Step::Consent { .. } | Step::Refuse(_), _) => "/login",
     }
 }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::domain::model::key::KeyPhase;
 use crate::domain::model::realm::{MAIN_REALM, Realm};
+use crate::domain::protocol::front_channel;
 use crate::service::{App, sector, subject};
 use crate::store::repo;
 
@@ -77,7 +78,9 @@ pub async fn examine(app: &App) -> Vec<Check> {
     }
     for realm in realms {
         checks.push(keys(app, &realm).await);
+        checks.extend(front_channel(&realm));
         checks.extend(sectors(app, &realm).await);
+        checks.extend(registration(app, &realm).await);
     }
     checks.push(administrator(app).await);
     checks
@@ -123,6 +126,14 @@ async fn keys(app: &App, realm: &Realm) -> Check {
     Check::well(&name, format!("{} algorithms sign", realm.settings.keys.algorithms.len()))
 }
 
+/// Nothing to say where access tokens come from the token endpoint alone.
+fn front_channel(realm: &Realm) -> Option<Check> {
+    let warning = front_channel::warning_of_realm(&realm.settings)?;
+    let (what, remedy) = warning.rsplit_once(". ").unwrap_or((warning, ""));
+    let what = format!("{} {what}", front_channel::REALM_FIELD);
+    Some(Check::odd(&format!("tokens of {}", realm.name), what, remedy))
+}
+
 /// Whether sector documents bear out what operators declared (OpenID Connect Core 8.1): applications that know
 /// their people together are to be of one owner.
 async fn sectors(app: &App, realm: &Realm) -> Vec<Check> {
@@ -151,6 +162,34 @@ async fn sectors(app: &App, realm: &Realm) -> Vec<Check> {
             });
         }
     }
+}
+
+/// Where applications may register themselves: what is for tests only, and whether there is room.
+async fn registration(app: &App, realm: &Realm) -> Vec<Check> {
+    let policy = &realm.settings.client_registration;
+    if !policy.enabled {
+        return Vec::new();
+    }
+    let name = format!("registration in {}", realm.name);
+    let count = match repo::registration::count(&app.store.read(), realm.id).await {
+        Ok(count) => count,
+        Err(error) => return vec![Check::bad(&name, error.to_string(), "doorward migrate")],
+    };
+    let mut checks = vec![if count < u64::from(policy.max_clients) {
+        Check::well(&name, format!("{count} clients registered themselves, {} may", policy.max_clients))
+    } else {
+        let what = format!("{count} clients registered themselves, and no more may");
+        Check::odd(
+            &name,
+            what,
+            "doorward client list --origin self_registered, or raise client_registration.max_clients",
+        )
+    }];
+    if policy.redirect_errors {
+        let what = "errors go to addresses that anybody registers: whoever does can send people anywhere";
+        checks.push(Check::odd(&name, what, "client_registration.redirect_errors: false, but for conformance runs"));
+    }
+    checks
 }
 
 async fn administrator(app: &App) -> Check {

@@ -1,6 +1,7 @@
-//! An authorization code: everything that the grant will fix, sealed. Issuing one writes nothing,
-//! unless the request is so large that the code would make too long an address; then the sealed
-//! payload waits in the short-lived store and the code is its handle.
+//! What the authorization endpoint gives. An authorization code is everything that the grant will fix, sealed.
+//! Issuing one writes nothing, unless the request is so large that the code would make too long an address; then
+//! the sealed payload waits in the short-lived store and the code is its handle. Whatever else was asked for is
+//! a grant of its own.
 
 use std::time::Duration;
 
@@ -12,10 +13,13 @@ use crate::domain::model::client::{Client, GrantType};
 use crate::domain::model::grant::GrantTerms;
 use crate::domain::model::ids::CodeId;
 use crate::domain::protocol::authorize::request::AuthorizeRequest;
+use crate::domain::protocol::authorize::response::Given;
+use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::domain::protocol::token::authorization_code::CodePayload;
 use crate::entropy;
 use crate::seal::Purpose;
 use crate::service::session::bind::SignedIn;
+use crate::service::token::implicit::{self, Act};
 use crate::service::{App, Error};
 use crate::store::shortlived::{Kind, Put};
 
@@ -24,7 +28,7 @@ const LONGEST: usize = 600;
 /// How long the payload behind a handle is kept: a replay must still be recognised after the code's end.
 const KEPT: Duration = Duration::from_secs(600);
 
-/// What the code is made of.
+/// What the answer is made of.
 pub struct Facts<'a> {
     /// For whom.
     pub client: &'a Client,
@@ -36,15 +40,32 @@ pub struct Facts<'a> {
     pub scope: Vec<String>,
 }
 
-/// Makes a code.
+/// Makes what the response type names; or says that the right to it has ended a moment ago.
 ///
 /// # Errors
-/// When a large payload cannot be kept.
-pub async fn code(app: &App, ctx: &Ctx, facts: Facts<'_>) -> Result<String, Error> {
+/// When something cannot be kept, decided or signed.
+pub async fn given(app: &App, ctx: &Ctx, facts: Facts<'_>) -> Result<Result<Given, Refusal>, Error> {
+    let (client, request, signed_in) = (facts.client, facts.request, facts.signed_in);
+    let payload = payload(app, ctx, facts);
+    let code = if request.response_type.has_code() { Some(code(app, ctx, &payload).await?) } else { None };
+    if !request.response_type.is_front_channel() {
+        return Ok(Ok(Given { code, ..Given::default() }));
+    }
+    let act = Act { client, request, signed_in, terms: &payload.terms, code };
+    Ok(implicit::grant(app, ctx, act).await?.ok_or_else(|| ended(request)))
+}
+
+/// She signed out, was disabled or changed her password while this request was under way.
+fn ended(request: &AuthorizeRequest) -> Refusal {
+    let code = if request.prompt.none { OauthCode::LoginRequired } else { OauthCode::AccessDenied };
+    Refusal::new(code, "session_ended", "the sign-in has ended meanwhile: start again")
+}
+
+fn payload(app: &App, ctx: &Ctx, facts: Facts<'_>) -> CodePayload {
     let session = &facts.signed_in.session;
     let offline =
         facts.scope.iter().any(|scope| scope == "offline_access") && facts.client.has_grant(GrantType::RefreshToken);
-    let payload = CodePayload {
+    CodePayload {
         code: CodeId::from_uuid(app.entropy.uuid("code", ctx.now)),
         client: facts.client.key,
         client_id: facts.client.client_id.clone(),
@@ -69,7 +90,10 @@ pub async fn code(app: &App, ctx: &Ctx, facts: Facts<'_>) -> Result<String, Erro
         credential_epoch: session.credential_epoch,
         issued_at: ctx.now,
         expires_at: ctx.now.plus(ctx.realm.settings.tokens.code.get()),
-    };
+    }
+}
+
+async fn code(app: &App, ctx: &Ctx, payload: &CodePayload) -> Result<String, Error> {
     let sealed = app.sealer.seal(ctx.realm.id, Purpose::Code, &payload.to_bytes(), b"");
     let text = URL_SAFE_NO_PAD.encode(&sealed);
     if text.len() <= LONGEST {

@@ -97,7 +97,7 @@ async fn insert(
     {
         return Err(WRONG);
     }
-    let count = repo::registration::count(&mut tx, client.realm).await?;
+    let count = repo::registration::count_alone(&mut tx, client.realm).await?;
     if count >= u64::from(ctx.realm.settings.client_registration.max_clients) {
         tracing::warn!(realm = ctx.realm.name, count, "no more clients may register themselves: max_clients");
         return Err(Error::refused(

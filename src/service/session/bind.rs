@@ -1,4 +1,4 @@
-//! Whose session a browser's cookies stand for. The tag is checked first, then the secret against
+//! Whose sessions a browser's cookies stand for. The tag is checked first, then the secret against
 //! the session, then the device the session was opened on, then limits, person and epoch. A cookie
 //! that does not fit its session's device counts as signed out there and is audited; the session
 //! itself goes on where it belongs.
@@ -6,7 +6,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::cookie_text::{DeviceCookie, SessionCookie};
+use super::accounts::Accounts;
+use super::cookie_text::{self, DeviceCookie, SessionCookie};
 use crate::context::Ctx;
 use crate::domain::model::audit::{Actor, AuditKind};
 use crate::domain::model::session::Session;
@@ -35,15 +36,50 @@ pub struct Presented<'a> {
     pub device: Option<&'a str>,
 }
 
-/// The live session that the cookies stand for. A browser request: it moves the idle time.
+/// The account in use in the browser. A browser request: it moves the idle time of this account and no other.
 ///
 /// # Errors
 /// When the facts cannot be read: the answer is then not "signed out" but unknown.
 pub async fn current(app: &App, ctx: &Ctx, presented: Presented<'_>) -> Result<Option<SignedIn>, Error> {
-    let Some(cookie) = presented.session.and_then(|text| SessionCookie::from_text(&app.sealer, ctx.realm.id, text))
-    else {
-        return Ok(None);
-    };
+    let current = accounts(app, ctx, presented).await?.current().cloned();
+    if let Some(used) = &current {
+        self::used(app, ctx, used);
+    }
+    Ok(current)
+}
+
+/// The live accounts that the cookies stand for. Looking at them moves no idle time: whose request it is, is
+/// decided afterwards. An account that has ended is gone; if it was the first, none is the present one.
+///
+/// # Errors
+/// When the facts cannot be read.
+pub async fn accounts(app: &App, ctx: &Ctx, presented: Presented<'_>) -> Result<Accounts, Error> {
+    let Some(text) = presented.session else { return Ok(Accounts::default()) };
+    let (has_current, cookies) = cookie_text::read_sessions(&app.sealer, ctx.realm.id, text);
+    let device = presented.device.and_then(|text| DeviceCookie::from_text(&app.sealer, ctx.realm.id, text));
+    let mut accounts = Accounts::default();
+    for (place, cookie) in cookies.into_iter().enumerate() {
+        match live(app, ctx, cookie, device).await? {
+            Some(signed_in) if place == 0 && has_current => accounts.enter(cookie, signed_in),
+            Some(signed_in) => accounts.push(cookie, signed_in),
+            None => {}
+        }
+    }
+    Ok(accounts)
+}
+
+/// A browser request was made for this account: it has not been idle.
+pub fn used(app: &App, ctx: &Ctx, account: &SignedIn) {
+    app.store.batch().seen(ctx.realm.id, account.session.id, ctx.now);
+}
+
+/// The live session that one account's cookie stands for, on the device that the browser brings.
+async fn live(
+    app: &App,
+    ctx: &Ctx,
+    cookie: SessionCookie,
+    device: Option<DeviceCookie>,
+) -> Result<Option<SignedIn>, Error> {
     let Some(session) = app.store.models().session(ctx.realm.id, cookie.id).await? else { return Ok(None) };
     let hash = cookie.hash();
     let is_present = session.secret_hash == hash;
@@ -52,7 +88,6 @@ pub async fn current(app: &App, ctx: &Ctx, presented: Presented<'_>) -> Result<O
     if !(is_present || is_previous) {
         return Ok(None);
     }
-    let device = presented.device.and_then(|text| DeviceCookie::from_text(&app.sealer, ctx.realm.id, text));
     if device.is_none_or(|device| device.id != session.device) {
         app.store.batch().audit(super::end::misused(app, ctx, &session)).await?;
         return Ok(None);
@@ -62,7 +97,6 @@ pub async fn current(app: &App, ctx: &Ctx, presented: Presented<'_>) -> Result<O
     if !user.user.enabled || user.user.credential_epoch != session.credential_epoch {
         return Ok(None);
     }
-    app.store.batch().seen(ctx.realm.id, session.id, ctx.now);
     Ok(Some(SignedIn { session, user }))
 }
 

@@ -3,6 +3,7 @@
 
 use crate::domain::model::ids::{DeviceId, RealmId, SessionId};
 use crate::domain::model::secret::SecretHash;
+use crate::domain::signin::select_account::ACCOUNTS_MAX;
 use crate::domain::signin::tagged_text;
 use crate::seal::{Purpose, Sealer, sha256};
 
@@ -47,6 +48,31 @@ impl SessionCookie {
     pub fn hash(&self) -> SecretHash {
         sha256(&self.secret)
     }
+}
+
+/// Stands between the accounts of a session cookie, and before the first where none of them is the present one.
+const BETWEEN: char = '.';
+
+/// Writes a session cookie of several accounts; that of a single one is its own text.
+#[must_use]
+pub fn write_sessions(sealer: &Sealer, realm: RealmId, has_current: bool, sessions: &[SessionCookie]) -> String {
+    let absent = (!has_current).then(String::new);
+    let texts = sessions.iter().map(|session| session.to_text(sealer, realm));
+    absent.into_iter().chain(texts).collect::<Vec<_>>().join(&BETWEEN.to_string())
+}
+
+/// Reads the genuine accounts of a session cookie and whether the first is the present one. What is no text of ours
+/// is left out, more than we write is not looked at.
+#[must_use]
+pub fn read_sessions(sealer: &Sealer, realm: RealmId, text: &str) -> (bool, Vec<SessionCookie>) {
+    let (has_current, text) = match text.strip_prefix(BETWEEN) {
+        Some(rest) => (false, rest),
+        None => (true, text),
+    };
+    let read: Vec<Option<SessionCookie>> =
+        text.split(BETWEEN).take(ACCOUNTS_MAX).map(|part| SessionCookie::from_text(sealer, realm, part)).collect();
+    let has_current = has_current && read.first().is_some_and(Option::is_some);
+    (has_current, read.into_iter().flatten().collect())
 }
 
 impl DeviceCookie {

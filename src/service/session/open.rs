@@ -1,8 +1,10 @@
-//! A person has proved herself: a session opens on the device, or the one she has steps up. Either
+//! A person has proved herself: a session opens on the device, or the one she has there steps up. Either
 //! way the cookie gets a new secret (OWASP ASVS V7.2.4), and the old one is worth nothing.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::accounts::Accounts;
 use super::agent::families;
 use super::bind::SignedIn;
 use super::cookie_text::{BrowserCookie, DeviceCookie, SessionCookie};
@@ -42,10 +44,8 @@ pub struct Proof<'a> {
 pub struct OpenedSession {
     /// As stored.
     pub session: Session,
-    /// The session cookie's value.
-    pub session_cookie: String,
-    /// Its lifetime; `None` = until the browser closes.
-    pub session_max_age: Option<u64>,
+    /// The browser's accounts, this one present.
+    pub accounts: Accounts,
     /// The device cookie's value.
     pub device_cookie: String,
     /// Its lifetime in seconds.
@@ -60,13 +60,14 @@ pub struct Brought<'a> {
     /// When the request began that the person signs in for.
     pub began: Timestamp,
     /// Who was signed in.
-    pub present: Option<&'a SignedIn>,
+    pub accounts: &'a Accounts,
     /// The device cookie.
     pub device_cookie: Option<&'a str>,
 }
 
-/// Opens a session, or steps up the present one when it is the same person's. `None` = the account was
-/// disabled or its credentials changed since the proof.
+/// Opens a session beside those of other people, or steps up the one that the same person has here. The sixth
+/// takes the place of the one that nobody has used for longest. `None` = the account was disabled or its
+/// credentials changed since the proof.
 ///
 /// # Errors
 /// When the store cannot do it.
@@ -86,21 +87,20 @@ pub async fn open(
         at: ctx.now,
         remembered: proof.remember && ctx.realm.settings.sessions.remember_me != Span::default(),
     };
-    let same =
-        brought.present.filter(|present| present.session.user == proof.user.id && present.session.device == device.id);
+    let same = brought.accounts.of_user(proof.user.id).filter(|present| present.session.device == device.id);
     if let Some(present) = same {
         let session = step_up(app, ctx, &proof, &present.session, &own).await?;
-        return Ok(session.map(|session| cookies(app, ctx, session, &own)));
+        return entered(app, ctx, session, (brought.accounts, &own)).await;
     }
     let place = Meeting { browser: brought.browser, user: proof.user.id, began: brought.began };
-    let replaces = brought.present.map(|present| present.session.id);
+    let replaces = brought.accounts.crowded_out_by(proof.user.id);
     if let Some(first) = crossing::meet(app, ctx, place, &own).await?
         && let Some(session) = join(app, ctx, &proof, replaces, (&device, &first, &own)).await?
     {
-        return Ok(Some(cookies(app, ctx, session, &first)));
+        return entered(app, ctx, Some(session), (brought.accounts, &first)).await;
     }
     let session = fresh(app, ctx, &proof, replaces, (&device, &own)).await?;
-    Ok(session.map(|session| cookies(app, ctx, session, &own)))
+    entered(app, ctx, session, (brought.accounts, &own)).await
 }
 
 /// The session that the first of crossing sign-ins drew, whichever of them opens it. `None` also when it
@@ -126,15 +126,26 @@ async fn join(
     }
 }
 
-fn cookies(app: &App, ctx: &Ctx, session: Session, drawn: &Drawn) -> OpenedSession {
+/// The opened session among the browser's accounts, with its cookies.
+async fn entered(
+    app: &App,
+    ctx: &Ctx,
+    session: Option<Session>,
+    (before, drawn): (&Accounts, &Drawn),
+) -> Result<Option<OpenedSession>, Error> {
+    let Some(session) = session else { return Ok(None) };
     let realm = ctx.realm.id;
-    OpenedSession {
-        session_cookie: SessionCookie { id: session.id, secret: drawn.session_secret }.to_text(&app.sealer, realm),
-        session_max_age: session.remembered.then(|| session.expires_at.since(ctx.now).as_secs()),
+    // Whoever is deleted in this very moment is signed in no more.
+    let Some(user) = app.store.models().user(realm, session.user).await? else { return Ok(None) };
+    let mut accounts = before.clone();
+    let cookie = SessionCookie { id: session.id, secret: drawn.session_secret };
+    accounts.enter(cookie, SignedIn { session: Arc::new(session.clone()), user });
+    Ok(Some(OpenedSession {
         device_cookie: DeviceCookie { id: drawn.device, secret: drawn.device_secret }.to_text(&app.sealer, realm),
         device_max_age: DEVICE_COOKIE.as_secs(),
+        accounts,
         session,
-    }
+    }))
 }
 
 async fn fresh(

@@ -22,8 +22,10 @@ pub struct Standing<'a> {
     pub client: &'a Arc<Client>,
     /// The request and what happened in it so far.
     pub flow: &'a Flow,
-    /// Who is signed in.
+    /// Whose it is.
     pub signed_in: Option<&'a SignedIn>,
+    /// Whether the person has to choose first.
+    pub choose: bool,
 }
 
 /// Decides the next step.
@@ -53,6 +55,7 @@ pub async fn decide(app: &App, ctx: &Ctx, standing: &Standing<'_>) -> Result<Ste
         started_at: flow.started_at,
         now: ctx.now,
         fresh: standing.signed_in.is_some_and(|signed_in| is_fresh(flow.fresh, signed_in)),
+        choose: standing.choose,
         session,
         consent: consent.as_ref(),
         consent_given_now: flow.consented,

@@ -19,6 +19,7 @@ use crate::domain::model::ids::{ClientKey, RealmId, SessionId};
 use crate::domain::model::span::Span;
 use crate::domain::model::timestamp::Timestamp;
 use crate::domain::protocol::authorize::request::AuthorizeRequest;
+use crate::domain::signin::select_account::Choice;
 use crate::entropy;
 use crate::seal::Purpose;
 use crate::service::session::cookie_text::{self, BrowserCookie};
@@ -50,6 +51,9 @@ pub struct Flow {
     pub fresh: Option<Fresh>,
     /// What the person just allowed, until the flow is answered.
     pub consented: bool,
+    /// Which of the browser's accounts it is for, once the person has said so.
+    #[serde(default)]
+    pub choice: Choice,
 }
 
 impl Flow {
@@ -64,6 +68,7 @@ impl Flow {
             started_at: ctx.now,
             fresh: None,
             consented: false,
+            choice: Choice::Open,
         }
     }
 }

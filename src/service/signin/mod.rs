@@ -5,3 +5,4 @@ pub mod engine;
 pub mod flow;
 pub mod form;
 pub mod password;
+pub mod select_account;

@@ -15,14 +15,16 @@ use crate::domain::model::key::Algorithm;
 use crate::domain::model::realm::Realm;
 use crate::domain::model::timestamp::Timestamp;
 use crate::domain::protocol::access_token::{self, AccessTokenClaims, AccessTokenFacts};
+use crate::domain::protocol::authorize::request::AuthorizeRequest;
+use crate::domain::protocol::authorize::response::{Given, GivenAccessToken};
 use crate::domain::protocol::backchannel_logout::{self, LogoutTokenClaims, LogoutTokenFacts};
-use crate::domain::protocol::claims::ClaimFacts;
+use crate::domain::protocol::claims::{ClaimFacts, UserinfoClaims};
 use crate::domain::protocol::id_token::{self, IdTokenClaims, IdTokenFacts};
 use crate::domain::protocol::jwt::JwsHeader;
 use crate::domain::protocol::opaque_token::{self, OpaquePayload};
 use crate::domain::protocol::requested_claims;
 use crate::domain::protocol::scope::{GROUPS, ROLES};
-use crate::domain::protocol::token::{Entitlement, Subject};
+use crate::domain::protocol::token::{Entitlement, Subject, implicit};
 use crate::observe::metrics::metrics;
 use crate::seal::Purpose;
 use crate::service::{App, Error, subject};
@@ -70,15 +72,68 @@ pub struct Order<'a> {
 /// # Errors
 /// When there is no key to sign with, or it cannot sign.
 pub async fn tokens(app: &App, ctx: &Ctx, order: &Order<'_>) -> Result<Minted, Error> {
-    let Order { client, entitlement, grant_type, grant, person } = *order;
+    let Order { client, entitlement, grant_type, .. } = *order;
     let sub = sub(app, ctx, order).await?;
+    let access_token = access_token(app, ctx, order, &sub).await?;
+    let id_token = if entitlement.issue_id_token {
+        let beside = Beside { access_token: Some(&access_token), ..Beside::default() };
+        Some(id_token(app, ctx, order, (&sub, beside)).await?)
+    } else {
+        None
+    };
+    metrics().issued(grant_type, client.metadata.access_token_format, entitlement.cnf.is_some());
+    Ok(Minted {
+        access_token,
+        id_token,
+        expires_in: ctx.realm.settings.tokens.access.as_secs(),
+        scope: entitlement.scope.join(" "),
+    })
+}
+
+/// Makes what a response of the authorization endpoint holds beside its code (OpenID Connect Core 3.2.2.5 and
+/// 3.3.2.5).
+///
+/// # Errors
+/// When there is no key to sign with, or it cannot sign.
+pub async fn front_channel(
+    app: &App,
+    ctx: &Ctx,
+    order: &Order<'_>,
+    (asked, code): (&AuthorizeRequest, Option<String>),
+) -> Result<Given, Error> {
+    let Order { client, entitlement, grant_type, .. } = *order;
+    let sub = sub(app, ctx, order).await?;
+    let access_token =
+        if asked.response_type.has_token() { Some(access_token(app, ctx, order, &sub).await?) } else { None };
+    let id_token = if entitlement.issue_id_token {
+        let beside = Beside {
+            access_token: access_token.as_deref(),
+            code: code.as_deref(),
+            has_scope_claims: implicit::has_scope_claims(asked.response_type),
+        };
+        Some(id_token(app, ctx, order, (&sub, beside)).await?)
+    } else {
+        None
+    };
+    metrics().issued(grant_type, client.metadata.access_token_format, entitlement.cnf.is_some());
+    let differs = asked.scope_differs || asked.scope != entitlement.scope;
+    let access_token = access_token.map(|text| GivenAccessToken {
+        text,
+        expires_in: ctx.realm.settings.tokens.access.as_secs(),
+        scope: differs.then(|| entitlement.scope.join(" ")),
+    });
+    Ok(Given { code, access_token, id_token })
+}
+
+async fn access_token(app: &App, ctx: &Ctx, order: &Order<'_>, sub: &str) -> Result<String, Error> {
+    let Order { client, entitlement, grant, person, .. } = *order;
+    let settings = &ctx.realm.settings;
     let service_roles = facts::service_roles(app, client, person, &entitlement.scope).await?;
-    let (realm, settings) = (ctx.realm.id, &ctx.realm.settings);
     let has = |scope: &str| entitlement.scope.iter().any(|own| own == scope);
     let facts = AccessTokenFacts {
         issuer: &ctx.site.issuer,
         entitlement,
-        sub: &sub,
+        sub,
         jti: TokenId::from_uuid(app.entropy.uuid("jti", ctx.now)),
         grant,
         client: client.key,
@@ -90,52 +145,59 @@ pub async fn tokens(app: &App, ctx: &Ctx, order: &Order<'_>) -> Result<Minted, E
         },
         groups: person.filter(|_| has(GROUPS)).map(|person| person.effective.groups.as_slice()),
     };
-    let access_token = match client.metadata.access_token_format {
+    Ok(match client.metadata.access_token_format {
         AccessTokenFormat::Jwt => {
             let payload = &AccessTokenClaims::new(&facts).to_bytes();
             let token = Unsigned { alg: settings.keys.access_token_alg, typ: access_token::TYP, payload };
-            signed(app, realm, token, ctx.now).await?
+            signed(app, ctx.realm.id, token, ctx.now).await?
         }
         AccessTokenFormat::Opaque => {
             let payload = OpaquePayload::new(&facts).to_bytes();
             let sealed = app.sealer.seal(ctx.realm.id, Purpose::AccessToken, &payload, b"");
             opaque_token::to_text(&sealed)
         }
-    };
-    let id_token = if entitlement.issue_id_token {
-        let alg = id_token_alg(&ctx.realm, client);
-        let requested = requested(order, &sub);
-        let facts = IdTokenFacts {
-            issuer: &ctx.site.issuer,
-            entitlement,
-            sub: &sub,
-            access_token: Some(&access_token),
-            alg,
-            now: ctx.now,
-            lifetime: settings.tokens.id_token.get(),
-            requested: requested.as_ref(),
-        };
-        let payload = &IdTokenClaims::new(&facts).to_bytes();
-        Some(signed(app, realm, Unsigned { alg, typ: id_token::TYP, payload }, ctx.now).await?)
-    } else {
-        None
-    };
-    metrics().issued(grant_type, client.metadata.access_token_format, entitlement.cnf.is_some());
-    Ok(Minted {
-        access_token,
-        id_token,
-        expires_in: settings.tokens.access.as_secs(),
-        scope: entitlement.scope.join(" "),
     })
 }
 
-/// Claims that the ID token holds because they were asked for by name; `None` as a rule.
-fn requested(order: &Order<'_>, sub: &str) -> Option<Map<String, Value>> {
-    let person = order.person.filter(|_| order.entitlement.claims.is_some())?;
-    let names = order.entitlement.requested_claims().id_token;
+/// What stands beside an ID token in its answer, and what it says of the person.
+#[derive(Default)]
+struct Beside<'a> {
+    access_token: Option<&'a str>,
+    code: Option<&'a str>,
+    has_scope_claims: bool,
+}
+
+async fn id_token(app: &App, ctx: &Ctx, order: &Order<'_>, (sub, beside): (&str, Beside<'_>)) -> Result<String, Error> {
+    let alg = id_token_alg(&ctx.realm, order.client);
+    let person = person_claims(order, sub, &beside);
+    let facts = IdTokenFacts {
+        issuer: &ctx.site.issuer,
+        entitlement: order.entitlement,
+        sub,
+        access_token: beside.access_token,
+        code: beside.code,
+        person: person.as_ref(),
+        alg,
+        now: ctx.now,
+        lifetime: ctx.realm.settings.tokens.id_token.get(),
+    };
+    let payload = &IdTokenClaims::new(&facts).to_bytes();
+    signed(app, ctx.realm.id, Unsigned { alg, typ: id_token::TYP, payload }, ctx.now).await
+}
+
+/// What the ID token says of the person: what was asked for by name, and what the scopes ask for where nothing
+/// comes that leads to userinfo; `None` as a rule.
+fn person_claims(order: &Order<'_>, sub: &str, beside: &Beside<'_>) -> Option<Map<String, Value>> {
+    let entitlement = order.entitlement;
+    let person = order.person.filter(|_| entitlement.claims.is_some() || beside.has_scope_claims)?;
     let facts =
         ClaimFacts { sub, user: &person.user, roles: &person.effective.roles, groups: &person.effective.groups };
-    Some(requested_claims::deliver(&facts, &names, &order.client.metadata.scope))
+    let names = entitlement.requested_claims().id_token;
+    let mut claims = requested_claims::deliver(&facts, &names, &order.client.metadata.scope);
+    if beside.has_scope_claims {
+        claims.extend(UserinfoClaims::new(&facts, &entitlement.scope).beside_sub());
+    }
+    Some(claims)
 }
 
 /// Of whom the tokens speak, as their client knows her.

@@ -4,6 +4,7 @@ pub mod answer;
 pub mod authorization_code;
 pub mod client_credentials;
 pub mod facts;
+pub mod implicit;
 pub mod inspect;
 pub mod mint;
 pub mod presenter;

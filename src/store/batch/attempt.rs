@@ -136,6 +136,7 @@ impl Work<'_, '_> {
         Ok(Some(match operation {
             Operation::Rotate(_) => return Ok(None),
             Operation::Redeem(operation) => Outcome::Redeemed(operation.run(self).await?),
+            Operation::Grant(operation) => Outcome::Granted(operation.run(self).await?),
             Operation::Open(operation) => Outcome::Opened(operation.run(self).await?),
             Operation::StepUp(operation) => Outcome::Opened(operation.run(self).await?),
             Operation::End(operation) => Outcome::Ended(operation.run(self).await?),

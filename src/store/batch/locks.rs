@@ -62,6 +62,11 @@ impl Locks {
                 self.users.insert((realm, redeem.grant.user.as_uuid()));
                 self.sessions.insert((realm, redeem.grant.session.as_uuid()));
             }
+            Operation::Grant(make) => {
+                let realm = make.grant.realm.as_uuid();
+                self.users.insert((realm, make.grant.user.as_uuid()));
+                self.sessions.insert((realm, make.grant.session.as_uuid()));
+            }
             Operation::Open(open) => {
                 let realm = open.session.realm.as_uuid();
                 self.users.insert((realm, open.session.user.as_uuid()));

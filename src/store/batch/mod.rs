@@ -25,6 +25,7 @@ mod attempt;
 mod audit;
 mod end_session;
 mod locks;
+mod make_grant;
 mod open_session;
 mod outbox;
 mod redeem_code;
@@ -36,6 +37,7 @@ mod time_seen;
 mod writer;
 
 pub use end_session::EndSession;
+pub use make_grant::{Made, MakeGrant};
 pub use open_session::{OpenSession, Opened};
 pub use redeem_code::{RedeemCode, Redeemed};
 pub use rotate_grant::{RotateGrant, Rotated};
@@ -57,6 +59,7 @@ impl fmt::Debug for Batch {
 enum Operation {
     Rotate(RotateGrant),
     Redeem(Box<RedeemCode>),
+    Grant(Box<MakeGrant>),
     Open(Box<OpenSession>),
     StepUp(Box<StepUp>),
     End(Box<EndSession>),
@@ -72,6 +75,7 @@ enum Operation {
 enum Outcome {
     Rotated(Rotated),
     Redeemed(Redeemed),
+    Granted(Made),
     Opened(Opened),
     Ended(bool),
     Done,
@@ -88,13 +92,14 @@ impl Operation {
         match self {
             Self::Rotate(rotate) => (0, rotate.realm.as_uuid(), rotate.grant.as_uuid()),
             Self::Redeem(redeem) => (1, redeem.realm.as_uuid(), redeem.code.as_uuid()),
-            Self::Open(open) => (2, open.session.realm.as_uuid(), open.device.id.as_uuid()),
-            Self::StepUp(step_up) => (3, step_up.realm.as_uuid(), step_up.session.as_uuid()),
-            Self::End(end) => (4, end.realm.as_uuid(), end.session.as_uuid()),
-            Self::Audit(event) => (5, event.realm.as_uuid(), event.id.as_uuid()),
-            Self::Seen(mark) => (6, mark.realm.as_uuid(), mark.session.as_uuid()),
+            Self::Grant(make) => (2, make.grant.realm.as_uuid(), make.grant.id.as_uuid()),
+            Self::Open(open) => (3, open.session.realm.as_uuid(), open.device.id.as_uuid()),
+            Self::StepUp(step_up) => (4, step_up.realm.as_uuid(), step_up.session.as_uuid()),
+            Self::End(end) => (5, end.realm.as_uuid(), end.session.as_uuid()),
+            Self::Audit(event) => (6, event.realm.as_uuid(), event.id.as_uuid()),
+            Self::Seen(mark) => (7, mark.realm.as_uuid(), mark.session.as_uuid()),
             // The last: while it holds the one row that all nodes write it waits for nothing else.
-            Self::Time(_) => (7, Uuid::nil(), Uuid::nil()),
+            Self::Time(_) => (8, Uuid::nil(), Uuid::nil()),
         }
     }
 }
@@ -126,6 +131,14 @@ impl Batch {
     pub async fn redeem_code(&self, operation: RedeemCode) -> Result<Redeemed, Error> {
         match self.queue.run(Operation::Redeem(Box::new(operation))).await? {
             Outcome::Redeemed(outcome) => Ok(outcome),
+            other => Err(strange(&other)),
+        }
+    }
+
+    /// Makes a grant of an act that spends nothing (`security-design` rule 1).
+    pub async fn make_grant(&self, operation: MakeGrant) -> Result<Made, Error> {
+        match self.queue.run(Operation::Grant(Box::new(operation))).await? {
+            Outcome::Granted(outcome) => Ok(outcome),
             other => Err(strange(&other)),
         }
     }

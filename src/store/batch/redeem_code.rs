@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::attempt::Work;
-use super::sql::{Sql, Value, sharing, values};
+use super::sql::{Sql, values};
 use crate::domain::model::audit::AuditEvent;
 use crate::domain::model::grant::Grant;
 use crate::domain::model::ids::{CodeId, GrantId, RealmId};
@@ -55,21 +55,6 @@ const FIRST: Sql = Sql::same(
      where redemption.realm_id = $1 and redemption.code_id = $2",
 );
 
-/// Born only under a live session of an enabled user whose credentials are still those of the sign-in, for a
-/// client that is enabled. The client's row is not locked, since everybody's grants would queue for it: what is
-/// born in the very moment of its end is ended by the next sweep.
-const BIRTH: Sql = sharing!(
-    "insert into grant_record (realm_id, id, client_key, user_id, session_id, code_id, grant_type, offline, terms, \
-     refresh_secret_hash, generation, rotated_at, presenter, grace_streak, grace_generation, created_at, \
-     last_used_at, expires_at) \
-     select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18 \
-     from user_account join session on session.realm_id = user_account.realm_id and session.user_id = user_account.id \
-     where user_account.realm_id = $1 and user_account.id = $4 and user_account.enabled \
-     and user_account.credential_epoch = $19 and session.id = $5 and session.ended_at is null \
-     and exists (select 1 from client where client.realm_id = $1 and client.id = $3 and client.enabled)",
-    " on conflict do nothing"
-);
-
 impl RedeemCode {
     pub(super) async fn run(&self, work: &mut Work<'_, '_>) -> Result<Redeemed, Error> {
         let (realm, code, grant) = (self.realm, self.code.as_uuid(), &self.grant);
@@ -77,7 +62,7 @@ impl RedeemCode {
         if work.tx.execute(GATE, row).await? == 0 {
             return self.classify(work).await;
         }
-        if work.tx.execute(BIRTH, self.birth()?).await? == 0 {
+        if !work.bear_grant(grant, self.credential_epoch).await? {
             return Ok(Redeemed::Ended);
         }
         work.audit(&self.audit).await?;
@@ -95,31 +80,5 @@ impl RedeemCode {
             (true, None) => Redeemed::Ended,
             (false, made) => Redeemed::Replayed { grant: made.map(GrantId::from_uuid) },
         })
-    }
-
-    fn birth(&self) -> Result<Vec<Value>, Error> {
-        let grant = &self.grant;
-        let terms = serde_json::to_string(&grant.terms).map_err(|error| Error::Other(error.to_string()))?;
-        Ok(vec![
-            Value::from(self.realm),
-            Value::from(grant.id.as_uuid()),
-            Value::from(grant.client.as_uuid()),
-            Value::from(grant.user.as_uuid()),
-            Value::from(grant.session.as_uuid()),
-            Value::from(self.code.as_uuid()),
-            Value::from(grant.grant_type.as_str()),
-            Value::from(grant.terms.offline),
-            Value::from(terms),
-            Value::Bytes(grant.refresh_secret_hash.map(|hash| hash.0.to_vec())),
-            Value::from(grant.generation),
-            Value::from(grant.rotated_at),
-            Value::Bytes(grant.presenter.map(|presenter| presenter.to_vec())),
-            Value::from(i64::from(grant.grace_streak)),
-            Value::from(grant.grace_generation),
-            Value::from(grant.created_at),
-            Value::from(grant.last_used_at),
-            Value::from(grant.expires_at),
-            Value::from(self.credential_epoch),
-        ])
     }
 }

@@ -25,12 +25,17 @@ fn one(realm: RealmId, client: ClientKey) -> Condition {
     self_registered(realm).add(Column::Id.eq(client.as_uuid()))
 }
 
-/// How many there are. Whoever asks in a transaction is alone with the number until its end: of registrations
-/// that come at once each sees the one before. What only points at the realm goes on meanwhile.
-pub async fn count(tx: &mut Tx, realm: RealmId) -> Result<u64, Error> {
-    realm::Entity::find_by_id(realm.as_uuid()).lock(LockType::NoKeyUpdate).unique(tx.connection()).await?;
+/// How many there are.
+pub async fn count(source: &impl Source, realm: RealmId) -> Result<u64, Error> {
     let found = Entity::find().select_only().column(Column::Id).filter(self_registered(realm));
-    Ok(found.count(tx.connection()).await?)
+    Ok(found.count(source.connection()).await?)
+}
+
+/// How many there are, and nobody else registers until the end of the transaction: of registrations that come at
+/// once each sees the one before. What only points at the realm goes on meanwhile.
+pub async fn count_alone(tx: &mut Tx, realm: RealmId) -> Result<u64, Error> {
+    realm::Entity::find_by_id(realm.as_uuid()).lock(LockType::NoKeyUpdate).unique(tx.connection()).await?;
+    count(&*tx, realm).await
 }
 
 /// Sets the token by which a client looks after its registration.

@@ -83,19 +83,29 @@ async fn what_cannot_be_read_is_refused_by_the_right_channel() {
 }
 
 #[tokio::test]
-async fn only_the_code_flow_is_there() {
+async fn a_client_of_the_code_flow_gets_no_other() {
     let op = Op::start().await;
-    for response_type in
-        ["token", "id_token", "code id_token", "code token", "id_token token", "none", "id_token<script>"]
-    {
+    for response_type in ["none", "code code", "id_token<script>"] {
         let answer = op.browser().get(&authorize(WEB, "openid", &[("response_type", response_type)])).await;
         assert_refused(&answer, WEB.redirect_uri, "unsupported_response_type", response_type);
         assert!(!answer.location().contains('#') && !answer.location().contains('<'), "{}", answer.location());
     }
+    for (response_type, error) in [
+        ("id_token", "unauthorized_client"),
+        ("code id_token", "unauthorized_client"),
+        ("token", "unsupported_response_type"),
+        ("code token", "unsupported_response_type"),
+        ("id_token token", "unsupported_response_type"),
+    ] {
+        let answer = op.browser().get(&authorize(WEB, "openid", &[("response_type", response_type)])).await;
+        let told = answer.fragment();
+        assert_eq!(told.keys().collect::<Vec<_>>(), ["error", "error_description", "iss", "state"], "{told:?}");
+        assert_eq!((&*told["error"], &*told["state"]), (error, "st"), "{response_type}");
+    }
     let answer = op.browser().get(&authorize(WEB, "openid", &[("response_type", "")])).await;
     assert_refused(&answer, WEB.redirect_uri, "invalid_request", "missing");
     assert_eq!(answer.location_param("state").as_deref(), Some("st"));
-    for mode in ["fragment", "jwt", "web_message", "QUERY"] {
+    for mode in ["jwt", "web_message", "QUERY"] {
         let answer = op.browser().get(&authorize(WEB, "openid", &[("response_mode", mode)])).await;
         assert_refused(&answer, WEB.redirect_uri, "invalid_request", mode);
         assert!(!answer.location().contains('#'), "{}", answer.location());

@@ -58,7 +58,7 @@ async fn a_post_is_checked_like_a_get() {
     let answer = follow(&authorize(WEB, "openid", &[("redirect_uri", "https://evil.example/")])).await;
     assert_on_page(&answer, "redirect_uri_mismatch", "by POST");
     assert!(answer.page().text.contains("https://evil.example/"), "{}", answer.page().text);
-    let answer = follow(&authorize(ASKER, "openid", &[("response_type", "token")])).await;
+    let answer = follow(&authorize(ASKER, "openid", &[("response_type", "none")])).await;
     assert_refused(&answer, ASKER.redirect_uri, "unsupported_response_type", "by POST");
 }
 

@@ -70,10 +70,11 @@ async fn several_prompts_are_taken_in_any_order() {
     {
         let mut browser = op.browser();
         code(&mut browser, ASKER, "openid profile").await;
-        // Signed in and allowed before: both are asked again, the name is not filled in.
-        let login = browser.get(&authorize(ASKER, "openid profile", &[("prompt", prompt)])).await;
-        assert_eq!(login.status, 200, "{prompt}");
-        assert_eq!(browser.form("login-submit").value("username").as_deref(), Some(""), "{prompt}");
+        // Signed in and allowed before: the account is asked for first, then proof and consent again.
+        let choice = browser.get(&authorize(ASKER, "openid profile", &[("prompt", prompt)])).await;
+        assert!(choice.page().has_id("choose-1"), "{prompt}: {}", choice.body);
+        browser.submit("choose-1", &[]).await;
+        assert_eq!(browser.form("login-submit").value("username").as_deref(), Some("alice"), "{prompt}");
         let consent = browser.sign_in("alice", PASSWORD).await;
         assert!(consent.page().has_id("consent-allow"), "{prompt}: {}", consent.body);
         let answer = browser.submit("consent-allow", &[]).await;

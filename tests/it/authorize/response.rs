@@ -25,16 +25,19 @@ async fn iss_is_in_every_answer_and_announced() {
     let op = Op::start().await;
     let metadata = op.get("/.well-known/openid-configuration", &[]).await.json();
     assert_eq!(metadata["authorization_response_iss_parameter_supported"], true);
-    assert_eq!(metadata["response_modes_supported"], serde_json::json!(["query", "form_post"]));
+    assert_eq!(metadata["response_modes_supported"], serde_json::json!(["query", "fragment", "form_post"]));
     let issuer = metadata["issuer"].as_str().expect("an issuer").to_owned();
 
-    for mode in ["query", "form_post"] {
+    for mode in ["query", "fragment", "form_post"] {
         let mut browser = op.browser();
         let iss_of = |answer: &Answer, to: &str| {
             if mode == "form_post" {
                 let fields = posted(answer, to);
                 assert_eq!(fields.iter().filter(|(name, _)| name == "iss").count(), 1);
                 fields.into_iter().find(|(name, _)| name == "iss").map(|(_, value)| value)
+            } else if mode == "fragment" {
+                assert!(answer.location().starts_with(&format!("{to}#")), "{}", answer.location());
+                answer.fragment().remove("iss")
             } else {
                 assert_eq!(answer.location().matches("iss=").count(), 1, "{}", answer.location());
                 answer.location_param("iss")

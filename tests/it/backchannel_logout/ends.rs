@@ -13,8 +13,7 @@ use doorward::store::repo;
 use doorward::tasks;
 
 use super::{db_notices, db_states, send, sign_in, sign_out};
-use crate::kit::browser::Browser;
-use crate::kit::flow::{ASKER, NATIVE, OPAQUE, WEB, authorize, post_as, text, tokens};
+use crate::kit::flow::{ASKER, NATIVE, OPAQUE, WEB, authorize, crowd, post_as, text, tokens};
 use crate::kit::op::{Op, PASSWORD};
 use crate::kit::receiver::Receiver;
 use crate::kit::rows::db_sessions;
@@ -37,12 +36,6 @@ async fn end_all(op: &Op) -> usize {
     admin::session::end_all(&op.app, &alice, admin::session::Offline::End).await.expect("ended")
 }
 
-/// Bob signs in where alice is.
-async fn somebody_else(browser: &mut Browser<'_>) {
-    browser.get(&authorize(WEB, "openid", &[("prompt", "login")])).await;
-    assert_eq!(browser.sign_in("bob", "bob has a long password").await.status, 303);
-}
-
 #[tokio::test]
 async fn whoever_ends_a_session_the_client_is_told_once() {
     for way in ["logout", "one", "all", "replaced", "password", "disabled", "deleted"] {
@@ -53,7 +46,7 @@ async fn whoever_ends_a_session_the_client_is_told_once() {
             "logout" => sign_out(&mut browser).await,
             "one" => end_one(&op).await,
             "all" => assert_eq!(end_all(&op).await, 1),
-            "replaced" => somebody_else(&mut browser).await,
+            "replaced" => crowd(&op, &mut browser).await,
             "password" => db_set_password(&op, "another horse battery").await,
             "disabled" => db_disable(&op).await,
             _ => db_delete_user(&op).await,

@@ -1,11 +1,12 @@
 //! The modules of the OpenID Foundation's basic and form_post plans, and of the dynamic plan as far as it
 //! is built, by their own names (`conformance` sections 2 to 4 and 6). [`Suite`] does what the suite does
 //! around each of them: every answer is checked by section 2, whatever the module is about, and
-//! each module runs in both response modes. The logout plan stands in `logout/conformance.rs`, the
+//! each module runs in both response modes. The implicit and hybrid plans stand in `front_channel`. The logout plan stands in `logout/conformance.rs`, the
 //! config plan in `discovery`.
 
 mod claims;
 mod dynamic;
+mod front_channel;
 mod refused;
 mod registration;
 mod request_object;

@@ -43,7 +43,8 @@ async fn every_listed_grant_type_works_and_no_other() {
     let document = metadata(&op).await;
     let mut browser = op.browser();
     let mut refresh_token = String::new();
-    for grant in list(&document, "grant_types_supported") {
+    // What the authorization endpoint itself gives is shown in `front_channel`.
+    for grant in list(&document, "grant_types_supported").into_iter().filter(|grant| *grant != "implicit") {
         let answer = match grant {
             "authorization_code" => {
                 let code = code(&mut browser, WEB, "openid").await;
@@ -172,11 +173,12 @@ async fn every_listed_response_type_and_mode_works_and_no_other() {
         let answer = browser.get(&authorize(WEB, "openid", &[("response_mode", mode)])).await;
         match mode {
             "query" => assert!(answer.location_param("code").is_some(), "{}", answer.body),
+            "fragment" => assert!(answer.fragment().contains_key("code"), "{}", answer.body),
             "form_post" => assert!(answer.body.contains("name=\"code\""), "{}", answer.body),
             other => panic!("nobody knows {other}"),
         }
     }
-    for mode in ["fragment", "jwt", "query.jwt", "web_message"] {
+    for mode in ["jwt", "query.jwt", "web_message"] {
         let answer = browser.get(&authorize(WEB, "openid", &[("response_mode", mode)])).await;
         let refused = answer.location_param("error");
         assert!(
@@ -184,11 +186,20 @@ async fn every_listed_response_type_and_mode_works_and_no_other() {
             "{mode}"
         );
     }
-    assert_eq!(list(&document, "response_types_supported"), ["code"]);
-    for kind in ["token", "id_token", "id_token token", "code id_token", "code token", "code id_token token", "none"] {
+    // That the others work where a client has registered them is shown in `front_channel`.
+    assert_eq!(list(&document, "response_types_supported"), ["code", "id_token", "code id_token"]);
+    for (kind, error) in [
+        ("id_token", "unauthorized_client"),
+        ("code id_token", "unauthorized_client"),
+        ("token", "unsupported_response_type"),
+        ("id_token token", "unsupported_response_type"),
+        ("code token", "unsupported_response_type"),
+        ("code id_token token", "unsupported_response_type"),
+        ("none", "unsupported_response_type"),
+    ] {
         let answer = browser.get(&authorize(WEB, "openid", &[("response_type", kind)])).await;
         assert_eq!(answer.status, 303, "{kind}: {}", answer.body);
-        assert!(answer.location().contains("error=unsupported_response_type"), "{kind}: {}", answer.location());
+        assert!(answer.location().contains(&format!("error={error}")), "{kind}: {}", answer.location());
         assert!(!answer.location().contains("code=") && !answer.location().contains("token="), "{kind}");
     }
     for (name, value, error) in [
@@ -218,7 +229,8 @@ async fn every_listed_scope_claim_and_acr_comes_back() {
         let id_token = decode(text(&got, "id_token")).1;
         assert_eq!(id_token["acr"], acr);
         let person = userinfo(&op, text(&got, "access_token")).await.json();
-        for claim in list(&document, "claims_supported") {
+        // `c_hash` comes with a code from the authorization endpoint: `front_channel` shows it.
+        for claim in list(&document, "claims_supported").into_iter().filter(|claim| *claim != "c_hash") {
             assert!(id_token.get(claim).or_else(|| person.get(claim)).is_some(), "{claim}: {id_token} {person}");
         }
     }
@@ -236,6 +248,7 @@ async fn every_listed_prompt_display_and_language_works() {
             "none" => assert!(answer.location_param("code").is_some()),
             "login" => assert!(answer.page().has_id("login-submit"), "{}", answer.body),
             "consent" => assert!(answer.page().has_id("consent-allow"), "{}", answer.body),
+            "select_account" => assert!(answer.page().has_id("choose-1"), "{}", answer.body),
             other => panic!("nobody knows {other}"),
         }
     }

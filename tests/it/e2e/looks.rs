@@ -101,6 +101,11 @@ async fn look_at_every_page(browser: &Browser, server: &Doorward) {
     browser.click("#login-submit").await;
     look(browser, "consent", "#consent-allow").await;
 
+    browser.open(&format!("{issuer}{}", authorize(ASKER, "openid", &[("prompt", "select_account")]))).await;
+    look(browser, "choice of account", "#choose-1").await;
+    browser.open(&format!("{issuer}{}", authorize(ASKER, "openid", &[("prompt", "login")]))).await;
+    look(browser, "sign-in again", "#login-choose").await;
+
     browser.open(&format!("{issuer}{}", authorize(WEB, "openid", &[("redirect_uri", "https://evil.example/")]))).await;
     browser.wait_for("details").await;
     browser.run("document.querySelector('details').open = true").await;

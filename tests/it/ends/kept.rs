@@ -45,8 +45,7 @@ async fn an_ended_session_keeps_when_and_why() {
                 assert_eq!(browser.get(&format!("/logout?id_token_hint={}", held.id)).await.status, 200);
             }
             EndReason::Replaced => {
-                browser.get(&authorize(WEB, "openid", &[("prompt", "login")])).await;
-                assert_eq!(browser.sign_in("bob", "bob has a long password").await.status, 303);
+                crate::kit::flow::crowd(&op, &mut browser).await;
             }
             EndReason::EndedByAdmin => end_all(&op).await,
             EndReason::CredentialChanged => set_password(&op, "another good password").await,

@@ -49,6 +49,17 @@ impl Answer {
         let query = url.split_once('?').map_or("", |(_, query)| query);
         form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
     }
+
+    /// The parameters in the fragment of `Location`, decoded; there is no query beside it.
+    pub fn fragment(&self) -> BTreeMap<String, String> {
+        let (to, fragment) = self.location().split_once('#').unwrap_or_else(|| panic!("no fragment: {self:?}"));
+        assert!(!to.contains('?') && !fragment.contains('#'), "{}", self.location());
+        let fields: Vec<_> = form_urlencoded::parse(fragment.as_bytes()).into_owned().collect();
+        let count = fields.len();
+        let fields: BTreeMap<String, String> = fields.into_iter().collect();
+        assert_eq!(fields.len(), count, "each once: {}", self.location());
+        fields
+    }
 }
 
 #[derive(Debug, Clone)]

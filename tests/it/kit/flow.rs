@@ -129,6 +129,27 @@ pub async fn refresh(op: &Op, client: Client, token: &str) -> Answer {
     post_as(op, client, "/token", &[("grant_type", "refresh_token"), ("refresh_token", token)]).await
 }
 
+/// Somebody signs in beside those who are there; the answer of the web shop's request.
+pub async fn sign_in_beside(browser: &mut Browser<'_>, username: &str, password: &str) -> Answer {
+    let asked = browser.get(&authorize(WEB, "openid", &[("prompt", "select_account")])).await;
+    if asked.page().has_id("another-account") {
+        browser.submit("another-account", &[]).await;
+    }
+    let answer = browser.sign_in(username, password).await;
+    assert!(answer.status.is_redirection(), "{username}: {} {}", answer.status, answer.body);
+    answer
+}
+
+/// Five more people sign in in this browser: as many as fit, so that whoever was there before has to go.
+pub async fn crowd(op: &Op, browser: &mut Browser<'_>) {
+    let users: String =
+        (1..=5).map(|n| format!("  - {{ username: guest{n}, password: {{ value: \"{PASSWORD}\" }} }}\n")).collect();
+    op.apply(&format!("realm: main\nusers:\n{users}")).await;
+    for n in 1..=5 {
+        sign_in_beside(browser, &format!("guest{n}"), PASSWORD).await;
+    }
+}
+
 /// Signs alice in (where she is not yet) and comes back with a code.
 pub async fn code(browser: &mut Browser<'_>, client: Client, scope: &str) -> String {
     let answer = code_answer(browser, client, scope, &[]).await;

@@ -37,6 +37,30 @@ async fn applying_twice_changes_nothing_the_second_time() {
 }
 
 #[tokio::test]
+async fn tokens_through_the_browser_are_warned_of_at_every_look() {
+    let mut server = Doorward::prepare().await;
+    let legacy = "realm: main\nsettings: { clients: { front_channel_tokens: true } }\nclients:\n  - client_id: old\n    \
+                  redirect_uris: [\"https://old.example/cb\"]\n    grant_types: [implicit]\n    \
+                  response_types: [id_token token]\n";
+    for _ in 0..2 {
+        let said = applied(&server, legacy, &[]);
+        for line in [
+            "realm main: settings.clients.front_channel_tokens: is on: applications",
+            "client old: response_types: has id_token token: tokens pass",
+        ] {
+            assert!(said.contains(line), "{line} in:\n{said}");
+        }
+    }
+    let output = server.command_given(&["apply", "-", "--json"], legacy);
+    let plan: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(plan["realms"][0]["warnings"].as_array().map(Vec::len), Some(2), "{plan}");
+    let said = server.command_ok(&["doctor"]);
+    assert!(said.contains("front_channel_tokens is on") && said.contains("Move them to response_type code"), "{said}");
+    server.start().await;
+    assert!(server.log().contains("settings.clients.front_channel_tokens is on"), "{}", server.log());
+}
+
+#[tokio::test]
 async fn what_is_probably_not_meant_is_warned_of_and_done() {
     let server = Doorward::prepare().await;
     applied(&server, REALM, &[]);

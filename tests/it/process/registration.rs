@@ -45,6 +45,14 @@ async fn a_token_is_made_used_listed_and_revoked() {
     assert_eq!((own.as_array().map(Vec::len), &own[0]["origin"]), (Some(1), &json!("self_registered")));
     assert!(!server.command_ok(&["client", "list", "--origin", "operator"]).contains("By itself"));
 
+    let well = server.command_ok(&["doctor"]);
+    assert!(well.contains("1 clients registered themselves, 1000 may"), "{well}");
+    server.apply("realm: main\nsettings: { client_registration: { redirect_errors: true, max_clients: 1 } }\n");
+    let odd = server.command_ok(&["doctor"]);
+    for part in ["and no more may", "raise client_registration.max_clients", "can send people anywhere"] {
+        assert!(odd.contains(part), "{part}: {odd}");
+    }
+
     let id = made["id"].as_str().expect("an id");
     server.command_ok(&["client", "initial-access-token", "revoke", id]);
     assert_eq!(register(&server, &token).await.status(), 401);

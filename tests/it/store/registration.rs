@@ -33,7 +33,7 @@ async fn who_was_used_or_adopted_since_it_was_looked_at_is_not_retired() {
         assert_eq!(found.len(), 3, "an operator's is not among them");
 
         let mut tx = db.store.begin().await.unwrap();
-        assert_eq!(repo::registration::count(&mut tx, realm).await.unwrap(), 3);
+        assert_eq!(repo::registration::count_alone(&mut tx, realm).await.unwrap(), 3);
         repo::registration::note_use(&mut tx, realm, used.key, later).await.unwrap();
         let own = Client { origin: ClientOrigin::Operator, ..adopted.clone() };
         repo::client::update(&mut tx, &own, later).await.unwrap();
@@ -54,8 +54,8 @@ async fn who_was_used_or_adopted_since_it_was_looked_at_is_not_retired() {
         assert!(!repo::registration::hold(&mut tx, realm, used.key, SecretHash([8; 32])).await.unwrap());
         assert!(!repo::registration::hold(&mut tx, realm, adopted.key, SecretHash([7; 32])).await.unwrap());
         tx.commit().await.unwrap();
-        let found =
-            repo::registration::list_overdue(&db.store.read(), realm, Overdue { idle_before: later, ..overdue }, 10);
-        assert_eq!(found.await.unwrap(), [gone.key], "{}", db.url);
+        let overdue = Overdue { idle_before: later, ..overdue };
+        let found = repo::registration::list_overdue(&db.store.read(), realm, overdue, 10).await.unwrap();
+        assert_eq!(found, [gone.key], "{}", db.url);
     }
 }

@@ -6,6 +6,7 @@ use crate::model::client::{AuthMethod, Client, ClientMetadata, ClientOrigin, Gra
 use crate::model::ids::{ClientKey, RealmId, ResourceId};
 use crate::model::realm::{Realm, RealmSettings};
 use crate::model::resource::Resource;
+use crate::model::response_type::ResponseType;
 use crate::model::timestamp::Timestamp;
 use crate::protocol::params::Params;
 use crate::protocol::refusal::OauthCode;
@@ -47,6 +48,14 @@ pub(crate) fn client() -> Client {
     }
 }
 
+/// A client that has registered every response type.
+pub(crate) fn legacy_client() -> Client {
+    let mut client = client();
+    client.metadata.grant_types.push(GrantType::Implicit);
+    client.metadata.response_types = ResponseType::ALL.to_vec();
+    client
+}
+
 /// Two resources; the client may ask for the first only.
 pub(crate) fn resources() -> Vec<Resource> {
     let resource = |number: u8, identifier: &str, scope: &str| Resource {
@@ -79,14 +88,14 @@ pub(crate) fn with(changes: &[(&str, &str)]) -> Params {
 
 /// What the table says to a changed request of a changed client.
 pub(crate) fn outcome_for(client: &Client, changes: &[(&str, &str)]) -> Outcome {
-    let (realm, resources) = (realm(), resources());
-    let facts = Facts {
-        realm: &realm,
-        client: Some(client),
-        resources: &resources,
-        scopes: &[],
-        id_token_hint: HintFact::Absent,
-    };
+    outcome_in(&realm(), client, changes)
+}
+
+/// As [`outcome_for`], in a changed realm.
+pub(crate) fn outcome_in(realm: &Realm, client: &Client, changes: &[(&str, &str)]) -> Outcome {
+    let resources = resources();
+    let facts =
+        Facts { realm, client: Some(client), resources: &resources, scopes: &[], id_token_hint: HintFact::Absent };
     check(&with(changes), &facts)
 }
 

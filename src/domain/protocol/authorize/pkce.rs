@@ -1,5 +1,6 @@
 //! `code_challenge` and `code_challenge_method` (RFC 7636 sections 4.3 and 4.4.1): S256 only. No method
-//! means `plain` by the RFC, and is refused here, not when the code has been issued.
+//! means `plain` by the RFC, and is refused here, not when the code has been issued. Where no code comes there
+//! is nothing to bind.
 
 use super::request::AuthorizeRequest;
 use super::table::Asked;
@@ -7,6 +8,9 @@ use crate::protocol::pkce::{METHOD, is_challenge, is_required};
 use crate::protocol::refusal::{OauthCode, Refusal};
 
 pub(super) fn check(asked: &Asked<'_>, request: &mut AuthorizeRequest) -> Result<(), Refusal> {
+    if !request.response_type.has_code() {
+        return Ok(());
+    }
     let refused = |reason, description| Err(Refusal::new(OauthCode::InvalidRequest, reason, description));
     let method = asked.params.get("code_challenge_method");
     let Some(challenge) = asked.params.get("code_challenge") else {
@@ -30,7 +34,7 @@ pub(super) fn check(asked: &Asked<'_>, request: &mut AuthorizeRequest) -> Result
 
 #[cfg(test)]
 mod tests {
-    use super::super::example::{client, outcome_for, refused, request};
+    use super::super::example::{client, legacy_client, outcome_for, refused, request};
     use super::super::table::Outcome;
     use super::*;
     use crate::model::client::AuthMethod;
@@ -50,6 +54,19 @@ mod tests {
         ] {
             assert_eq!(refused(changes), (OauthCode::InvalidRequest, reason), "{changes:?}");
         }
+    }
+
+    #[test]
+    fn only_what_brings_a_code_is_bound_by_a_challenge() {
+        let without = [("code_challenge", ""), ("code_challenge_method", ""), ("nonce", "n")];
+        for (response_type, is_needed) in [("code", true), ("code id_token", true), ("id_token", false)] {
+            let changes = [&without[..], &[("response_type", response_type)]].concat();
+            let passes = matches!(outcome_for(&legacy_client(), &changes), Outcome::Request(_));
+            assert_eq!(passes, !is_needed, "{response_type}");
+        }
+        let sent = [("response_type", "id_token"), ("nonce", "n"), ("code_challenge", "short")];
+        let Outcome::Request(request) = outcome_for(&legacy_client(), &sent) else { panic!("refused") };
+        assert_eq!(request.code_challenge, None);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::ids::SessionId;
+use crate::model::response_type::ResponseType;
 use crate::protocol::refusal::Refusal;
 use crate::protocol::requested_claims::RequestedClaims;
 
@@ -15,6 +16,9 @@ pub struct AuthorizeRequest {
     pub client_id: String,
     /// As sent: the answer goes there, and the token request must repeat it.
     pub redirect_uri: String,
+    /// What the answer holds.
+    #[serde(default)]
+    pub response_type: ResponseType,
     /// How the answer travels.
     pub response_mode: ResponseMode,
     /// What may be granted, each once, in the order asked for.
@@ -83,19 +87,22 @@ pub enum ResponseMode {
     /// In the query of the redirect URI.
     #[default]
     Query,
+    /// In its fragment, which browsers send to no server.
+    Fragment,
     /// By a form that the browser posts.
     FormPost,
 }
 
 impl ResponseMode {
     /// Every mode built, in the order of discovery.
-    pub const ALL: [Self; 2] = [Self::Query, Self::FormPost];
+    pub const ALL: [Self; 3] = [Self::Query, Self::Fragment, Self::FormPost];
 
     /// The registered name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Query => "query",
+            Self::Fragment => "fragment",
             Self::FormPost => "form_post",
         }
     }
@@ -117,7 +124,7 @@ pub struct Prompt {
     pub login: bool,
     /// The consent page.
     pub consent: bool,
-    /// A choice among accounts; until that page exists, a new proof.
+    /// A choice among the accounts of this browser.
     pub select_account: bool,
 }
 
@@ -162,7 +169,7 @@ impl Display {
 pub struct ErrorRedirect {
     /// Where to: registered, as sent.
     pub redirect_uri: String,
-    /// In the mode asked for, `query` where that was not readable.
+    /// In the mode asked for, or that of the response type asked for where that was not readable.
     pub response_mode: ResponseMode,
     /// Echoed, unless it was sent twice or cannot be carried.
     pub state: Option<String>,

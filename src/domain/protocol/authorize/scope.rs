@@ -1,12 +1,13 @@
 //! `scope` (RFC 6749 section 3.3): demanded, since no default could be right for both OpenID Connect
-//! and plain OAuth clients. Without `openid` the request is plain OAuth and brings no ID token.
+//! and plain OAuth clients. Without `openid` the request is plain OAuth and brings no ID token, so one cannot be
+//! asked for. Where no code comes `offline_access` is left out (OpenID Connect Core 11).
 
 use super::request::AuthorizeRequest;
 use super::table::Asked;
 use crate::model::resource::Resource;
 use crate::protocol::refusal::{OauthCode, Refusal};
 use crate::protocol::resource::allowed;
-use crate::protocol::scope::{Known, grantable, parse};
+use crate::protocol::scope::{Known, OFFLINE_ACCESS, grantable, parse};
 
 pub(super) fn check(asked: &Asked<'_>, request: &mut AuthorizeRequest) -> Result<(), Refusal> {
     let text = asked.params.get("scope").ok_or(Refusal::new(
@@ -21,9 +22,19 @@ pub(super) fn check(asked: &Asked<'_>, request: &mut AuthorizeRequest) -> Result
     let facts = asked.facts;
     let in_question: Vec<&Resource> = allowed(asked.client, facts.resources).filter(in_question).collect();
     let known = Known { in_question: &in_question, resources: facts.resources, scopes: facts.scopes };
-    let granted = grantable(&parse(text)?, asked.client, &known)?;
+    let wanted = parse(text)?;
+    let is_usable = |scope: &String| scope != OFFLINE_ACCESS || request.response_type.has_code();
+    let usable: Vec<String> = wanted.iter().filter(|scope| is_usable(scope)).cloned().collect();
+    let granted = grantable(&usable, asked.client, &known)?;
     request.scope = granted.scope;
-    request.scope_differs = granted.differs;
+    request.scope_differs = granted.differs || usable.len() != wanted.len();
+    if request.response_type.has_id_token() && !request.is_openid() {
+        return Err(Refusal::new(
+            OauthCode::InvalidScope,
+            "scope_without_openid",
+            "response_type asks for an ID token, which needs the scope openid",
+        ));
+    }
     Ok(())
 }
 

@@ -11,6 +11,7 @@ use crate::model::client::Client;
 use crate::model::ids::SessionId;
 use crate::model::realm::Realm;
 use crate::model::resource::Resource;
+use crate::model::response_type::ResponseType;
 use crate::model::scope::Scope;
 use crate::protocol::params::Params;
 use crate::protocol::refusal::Refusal;
@@ -93,7 +94,8 @@ pub const SINGLE: [&str; 20] = [
 ];
 
 /// The checks that answer by redirect, in order. `resource` stands before `scope`, since the resources
-/// decide which scopes are known; `max_age` knows `require_auth_time`, and `claims` whom a hint names.
+/// decide which scopes are known; what stands after `response_type` depends on what it gives; `max_age` knows
+/// `require_auth_time`, and `claims` whom a hint names.
 const CHECKS: [(&str, Check); 13] = [
     ("single", |asked, _| asked.params.check_single(&SINGLE).map_err(Refusal::from)),
     ("request_object", request_object::check),
@@ -154,6 +156,7 @@ fn blank(client: &Client, redirect_uri: &str) -> AuthorizeRequest {
     AuthorizeRequest {
         client_id: client.client_id.clone(),
         redirect_uri: redirect_uri.to_owned(),
+        response_type: ResponseType::Code,
         response_mode: ResponseMode::Query,
         scope: Vec::new(),
         scope_differs: false,
@@ -180,7 +183,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::example;
-    use super::super::response::{Answer, parameters};
+    use super::super::response::{Answer, Given, parameters};
     use super::*;
     use crate::protocol::redirect_uri::append;
     use crate::protocol::refusal::OauthCode;
@@ -310,7 +313,8 @@ mod tests {
                 .append_pair("state", &state)
                 .finish();
             let Outcome::Request(request) = outcome_of(&query) else { return Err(TestCaseError::fail("refused")) };
-            let answer = parameters(Answer::Code("c"), request.state.as_deref(), "https://op.example", None);
+            let given = Given { code: Some("c".to_owned()), ..Given::default() };
+            let answer = parameters(Answer::Given(&given), request.state.as_deref(), "https://op.example", None);
             let uri = append(&request.redirect_uri, &answer);
             let (_, query) = uri.split_once('?').unwrap();
             let answered = Params::parse(query.as_bytes()).unwrap();

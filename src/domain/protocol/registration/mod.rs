@@ -14,8 +14,9 @@ use url::Url;
 
 use super::refusal::{OauthCode, Refusal};
 use super::subject::sector;
-use crate::model::client::{ClientMetadata, ConsentMode, GrantType, ResponseType, SubjectType};
+use crate::model::client::{ClientMetadata, ConsentMode, GrantType, SubjectType};
 use crate::model::realm::{ClientRegistration, Realm};
+use crate::model::response_type::ResponseType;
 use crate::realm_file;
 
 pub use answer::{Issued, answer};
@@ -77,14 +78,18 @@ pub fn read(document: &Map<String, Value>, realm: &Realm) -> Result<ClientMetada
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
     let mut faults = Vec::new();
-    narrow_grants(&mut members);
+    narrow_grants(&mut members, &mut faults);
     narrow_scope(&mut members, policy, &mut faults);
     check_response_types(&members, &mut faults);
     for name in SECURE {
         let text = members.get(name).and_then(Value::as_str);
-        if text.is_some_and(|text| !text.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("https://"))) {
+        if text.is_some_and(|text| !is_https(text)) {
             faults.push((name.to_owned(), "must begin with https://".to_owned()));
         }
+    }
+    let places = members.get("request_uris").and_then(Value::as_array).into_iter().flatten();
+    if places.filter_map(Value::as_str).any(|place| !is_https(place)) {
+        faults.push(("request_uris".to_owned(), "each must begin with https://".to_owned()));
     }
     let base = ClientMetadata {
         scope: policy.scope.clone(),
@@ -99,10 +104,6 @@ pub fn read(document: &Map<String, Value>, realm: &Realm) -> Result<ClientMetada
             return Err(refused(&faults));
         }
     };
-    if metadata.grant_types.iter().any(|grant| !GRANTS.contains(grant)) {
-        let message = "a client that registers itself has authorization_code and, beside it, refresh_token";
-        faults.push(("grant_types".to_owned(), message.to_owned()));
-    }
     check_hosts(&metadata, policy, &mut faults);
     check_keys(&metadata, realm, &mut faults);
     if faults.is_empty() { Ok(metadata) } else { Err(refused(&faults)) }
@@ -117,6 +118,10 @@ pub fn check_update(before: &ClientMetadata, after: &ClientMetadata) -> Result<(
     }
     let message = "subject_type: the sub of every person would change; register a client of its own for that";
     Err(Refusal::new(OauthCode::InvalidClientMetadata, "registration_sector", message))
+}
+
+fn is_https(text: &str) -> bool {
+    text.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("https://"))
 }
 
 type Faults = Vec<(String, String)>;
@@ -134,11 +139,14 @@ fn refused(faults: &[(String, String)]) -> Refusal {
 }
 
 /// Leaves out what a client cannot have by itself, as long as something is left: many name every grant they know.
-fn narrow_grants(members: &mut Map<String, Value>) {
+fn narrow_grants(members: &mut Map<String, Value>, faults: &mut Faults) {
     let Some(Value::Array(list)) = members.get_mut("grant_types") else { return };
     let may_have = |value: &Value| value.as_str().is_some_and(|name| GRANTS.iter().any(|grant| grant.as_str() == name));
     if list.iter().any(may_have) {
         list.retain(|value| may_have(value) || !value.is_string());
+    } else if !list.is_empty() {
+        let message = "a client that registers itself has authorization_code and, beside it, refresh_token";
+        faults.push(("grant_types".to_owned(), message.to_owned()));
     }
 }
 

@@ -115,7 +115,7 @@ fn each_bad_member_is_named() {
         (json!({ "token_endpoint_auth_method": "private_key_jwt" }), Metadata, "needs the client's public keys"),
         (json!({ "token_endpoint_auth_method": "tls_client_auth" }), Metadata, "token_endpoint_auth_method:"),
         (json!({ "grant_types": ["client_credentials"] }), Metadata, "grant_types:"),
-        (json!({ "grant_types": ["implicit"] }), Metadata, "grant_types: implicit is not supported"),
+        (json!({ "grant_types": ["implicit"] }), Metadata, "grant_types: a client that registers itself has"),
         (json!({ "grant_types": ["refresh_token"] }), Metadata, "grant_types: refresh_token needs authorization_code"),
         (json!({ "grant_types": [] }), Metadata, "grant_types: empty"),
         (json!({ "grant_types": ["authorization_code", 7] }), Metadata, "grant_types: must be an array of strings"),

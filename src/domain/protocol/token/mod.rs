@@ -4,6 +4,7 @@
 
 pub mod authorization_code;
 pub mod client_credentials;
+pub mod implicit;
 pub mod refresh_token;
 pub mod resource;
 pub mod scope;

@@ -6,6 +6,7 @@ mod access;
 mod client;
 mod compare;
 mod delete;
+mod front_channel;
 mod known;
 mod realm;
 mod resource;
@@ -50,7 +51,7 @@ pub struct Plan {
     pub realm: String,
     /// The acts, in order.
     pub acts: Vec<Act>,
-    /// What may be done and is probably not meant.
+    /// What may be done and should be thought about, be there anything to do or not.
     pub warnings: Vec<Fault>,
 }
 
@@ -321,6 +322,7 @@ pub fn plan(stored: &StoredRealm, declared: &DeclaredRealm, options: Options<'_>
     resource::plan(stored, declared, &known, &mut acts, &mut faults);
     scope::plan(stored, declared, &mut acts, &mut faults);
     client::plan(stored, declared, &known, &mut acts, &mut faults);
+    front_channel::warn(stored, declared, &mut warnings);
     subject::warn(stored, &acts, declared, &mut warnings);
     scope::warn(stored, declared, options, &mut warnings);
     access::plan_roles(stored, declared, &known, &mut acts, &mut faults);

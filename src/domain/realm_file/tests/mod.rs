@@ -1,5 +1,6 @@
 //! Tests over the whole room: what a person writes, what she is told, what is planned.
 
+mod responses;
 mod scopes;
 mod signing;
 mod toy;
@@ -218,12 +219,12 @@ fn pruning_spares_people_unless_the_file_has_them() {
 
 #[test]
 fn every_fault_is_told_with_its_place() {
-    let text = "realm: main\nclients:\n  - client_id: web\n    redirect_uri: [\"https://a.example/\"]\n    logo_uri: http://a.example/\n    grant_types: [implicit]\n    client_secret: short\n  - client_id: web\nusers:\n  - username: a\n    birthdate: tomorrow\n    password: { value: a, hash: b }\n    administrator: root\n  - usernam: b\nsettings:\n  tokens: { access: 2h, code: 61s, refresh_reuse_grace: 31s }\n  keys: { algorithms: [ES256], rsa_bits: 1024, announce: 1s }\n  password_policy: { min_length: 7 }\n  registration: { enabled: yes }\nidentity_providers: []\n";
+    let text = "realm: main\nclients:\n  - client_id: web\n    redirect_uri: [\"https://a.example/\"]\n    logo_uri: http://a.example/\n    grant_types: [password_grant]\n    client_secret: short\n  - client_id: web\nusers:\n  - username: a\n    birthdate: tomorrow\n    password: { value: a, hash: b }\n    administrator: root\n  - usernam: b\nsettings:\n  tokens: { access: 2h, code: 61s, refresh_reuse_grace: 31s }\n  keys: { algorithms: [ES256], rsa_bits: 1024, announce: 1s }\n  password_policy: { min_length: 7 }\n  registration: { enabled: yes }\nidentity_providers: []\n";
     let told = faults(text);
     for line in [
         "f.yaml:4: client web: redirect_uri: unknown field; did you mean redirect_uris?",
         "f.yaml:5: client web: logo_uri: http://a.example/ must begin with https://",
-        "f.yaml:6: client web: grant_types: implicit is not supported; allowed are authorization_code, refresh_token, client_credentials",
+        "f.yaml:6: client web: grant_types: password_grant is not supported; allowed are authorization_code, implicit, refresh_token, client_credentials",
         "f.yaml:7: client web: client_secret: a secret has 8 to 255",
         "f.yaml:8: client web: client_id: declared twice, first on line 3",
         "f.yaml:11: user a: birthdate: tomorrow is not a birthday",

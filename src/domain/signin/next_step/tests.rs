@@ -12,6 +12,7 @@ struct Case {
     consent: Option<Consent>,
     session: Option<(&'static str, i64, bool)>,
     now: Timestamp,
+    choose: bool,
     fresh: bool,
     given: bool,
     may_receive: Result<(), Refusal>,
@@ -37,6 +38,7 @@ fn case(changes: &[(&str, &str)]) -> Case {
         consent: Some(consent),
         session: Some(("alice", 900, true)),
         now: Timestamp::from_secs(1000),
+        choose: false,
         fresh: false,
         given: false,
         may_receive: Ok(()),
@@ -57,6 +59,7 @@ impl Case {
             client: &self.client,
             started_at: Timestamp::from_secs(1000),
             now: self.now,
+            choose: self.choose,
             session,
             fresh: self.fresh,
             consent: self.consent.as_ref(),
@@ -75,6 +78,7 @@ impl Case {
 
     fn word(&self) -> &'static str {
         match self.step() {
+            Step::SelectAccount => "select_account",
             Step::Password { .. } => "password",
             Step::Consent { .. } => "consent",
             Step::Issue { .. } => "issue",
@@ -107,11 +111,10 @@ fn without_a_live_session_the_person_is_asked_and_prompt_none_is_refused() {
 }
 
 #[test]
-fn a_new_proof_is_demanded_by_login_select_account_and_age() {
+fn a_new_proof_is_demanded_by_login_and_age() {
     let alice = || Some(Offer::Subject("alice".to_owned()));
     for (changes, offer) in [
         (&[("prompt", "login")][..], alice()),
-        (&[("prompt", "select_account")], None),
         (&[("prompt", "login consent")], alice()),
         (&[("max_age", "99")], alice()),
         (&[("max_age", "0")], alice()),
@@ -119,6 +122,18 @@ fn a_new_proof_is_demanded_by_login_select_account_and_age() {
         assert_eq!(case(changes).step(), Step::Password { offer }, "{changes:?}");
     }
     assert_eq!(case(&[("prompt", "none"), ("max_age", "60")]).word(), "login_required");
+}
+
+#[test]
+fn an_account_is_chosen_before_anything_is_asked_of_it() {
+    for changes in [&[][..], &[("prompt", "login")], &[("prompt", "select_account consent")], &[("max_age", "0")]] {
+        let chosen = |choose| Case { choose, ..case(changes) }.step();
+        assert_eq!(chosen(true), Step::SelectAccount, "{changes:?}");
+        assert_ne!(chosen(false), Step::SelectAccount, "{changes:?}");
+    }
+    // It cannot come to this, and if it did it were no page.
+    let silent = Case { choose: true, ..case(&[("prompt", "none")]) };
+    assert_eq!(silent.word(), "account_selection");
 }
 
 #[test]
@@ -143,9 +158,7 @@ fn ages_are_compared_by_whole_seconds() {
 
 #[test]
 fn a_proof_of_this_flow_satisfies_login_and_max_age_without_a_loop() {
-    for changes in
-        [&[("prompt", "login")][..], &[("max_age", "0")], &[("max_age", "1")], &[("prompt", "select_account")]]
-    {
+    for changes in [&[("prompt", "login")][..], &[("max_age", "0")], &[("max_age", "1")]] {
         assert_eq!(case(changes).proved("alice").word(), "issue", "{changes:?}");
         // The same session, but the proof was another flow's, or older than the request.
         let other = Case { fresh: false, ..case(changes).proved("alice") };
