@@ -132,3 +132,22 @@ async fn openid_client_registers_itself_and_ends_its_registration() {
     assert_eq!(seen["deleted"], 204);
     assert_eq!(seen["refresh_after_deletion"]["cause"][0]["parameters"]["error"], "invalid_client");
 }
+
+#[tokio::test]
+async fn openid_client_signs_its_requests_and_asks_for_single_claims() {
+    let Some((_doorward, seen)) = saw("request_object.mjs").await else { return };
+    assert_eq!(seen["sent"], json!(["client_id", "request"]), "all else stands inside the object");
+    assert_eq!(seen["claims"]["given_name"], "Alice", "asked for in the ID token");
+    let userinfo = &seen["userinfo"];
+    assert_eq!((&userinfo["sub"], &userinfo["name"]), (&seen["claims"]["sub"], &json!("Alice Adams")));
+    assert!(userinfo.get("email").is_none(), "of a scope that the client is not registered for");
+}
+
+#[tokio::test]
+async fn openid_client_takes_id_tokens_through_the_browser_in_the_fragment_and_as_a_form() {
+    let Some((_doorward, seen)) = saw("front_channel.mjs").await else { return };
+    for way in ["hybrid", "hybrid_form", "implicit", "implicit_form"] {
+        assert_eq!(seen[way]["email"], "alice@example.com", "{way}");
+        assert_eq!(seen[way]["sub"], seen["hybrid"]["sub"], "{way}");
+    }
+}
