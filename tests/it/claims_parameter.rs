@@ -88,6 +88,35 @@ async fn opaque_tokens_and_signed_userinfo_carry_them_too() {
 }
 
 #[tokio::test]
+async fn an_id_token_from_the_authorization_endpoint_has_its_claims_too() {
+    let op = Op::start().await;
+    op.apply(
+        "realm: main\nclients:\n  - client_id: web\n    grant_types: [ authorization_code, implicit ]\n    \
+         response_types: [ code, code id_token ]\n",
+    )
+    .await;
+    let mut browser = op.browser();
+    code(&mut browser, WEB, "openid").await;
+    let hybrid = [("response_type", "code id_token"), ("claims", WISH)];
+    let answer = browser.get(&authorize(WEB, "openid", &hybrid)).await;
+    let (_, fragment) = answer.location().split_once('#').expect("a fragment");
+    let given = |name| {
+        let mut fields = form_urlencoded::parse(fragment.as_bytes());
+        fields.find(|(own, _)| own == name).map(|(_, value)| value.into_owned()).expect(name)
+    };
+    let (_, first) = decode(&given("id_token"));
+    assert_eq!(text(&first, "email"), "alice@example.com");
+    assert!(first.get("name").is_none(), "asked of userinfo: {first}");
+    let tokens = given_tokens(&op, &given("code")).await;
+    assert_eq!(text(&id_token(&tokens), "email"), "alice@example.com");
+    assert_eq!(names(&info(&op, &tokens).await), ["address", "name", "phone_number", "sub"]);
+}
+
+async fn given_tokens(op: &Op, code: &str) -> Value {
+    given(&redeem(op, WEB, code).await)
+}
+
+#[tokio::test]
 async fn a_missing_claim_is_no_error() {
     let op = Op::start().await;
     let wish = r#"{"userinfo":{"name":{"essential":true},"name#de":null,"http://x.example/y":{"essential":true}},

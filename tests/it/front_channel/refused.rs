@@ -46,7 +46,7 @@ async fn each_refusal_comes_in_the_fragment() {
             (("prompt", "none login"), "invalid_request"),
             (("max_age", "-1"), "invalid_request"),
             (("resource", "https://unknown.example"), "invalid_target"),
-            (("request", "e30.e30."), "request_not_supported"),
+            (("request", "e30.e30."), "invalid_request_object"),
         ] {
             let url = authorize(OLD, "openid", &[("response_type", kind), change]);
             let told = told(&op.browser().get(&url).await, OLD);

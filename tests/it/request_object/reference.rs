@@ -12,13 +12,16 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use doorward::outbound::{Outbound, Trust};
 use url::Url;
 
-use super::{add_keys, error, signed, whole};
+use serde_json::json;
+
+use super::{add_keys, error, signed, unsigned, whole};
 use crate::kit::flow::{ASKER, WEB, authorize, code};
 use crate::kit::names::Turning;
 use crate::kit::op::{Op, PASSWORD};
 use crate::kit::relay::{Relay, authorities};
 use crate::kit::tls_host::{Behaviour, TlsHost};
 use crate::kit::token::at_once;
+use crate::registration;
 
 const JAR: &str = "application/oauth-authz-req+jwt";
 
@@ -162,6 +165,33 @@ async fn a_name_that_leads_inside_between_two_looks_is_not_followed_there() {
     // What an operator may name, a stranger may not.
     assert!(!looked(vec![vec![allowed]], Trust::Stranger).await.0);
     assert_eq!(host.seen("/r"), 1);
+}
+
+#[tokio::test]
+async fn a_client_that_registered_itself_makes_us_go_nowhere_inside() {
+    let host = TlsHost::start(&[("/r", Behaviour::sends(JAR, object().await.as_bytes()))]).await;
+    let op = reaching(&host.authority()).await;
+    op.apply(registration::OPEN).await;
+    let uris = [host.url("localhost", "/r"), "https://localhost/r".to_owned(), "https://127.0.0.1/r".to_owned()];
+    let answer = registration::registered(
+        &op,
+        &registration::app_with(&json!({ "request_uris": uris, "request_object_signing_alg": "none" })),
+    )
+    .await;
+    assert_eq!((&answer["request_uris"], &answer["request_object_signing_alg"]), (&json!(uris), &json!("none")));
+    let client = registration::as_client(&answer);
+    let mut browser = op.browser();
+    code(&mut browser, WEB, "openid").await;
+    for uri in &uris {
+        let answer = browser.get(&authorize(client, "openid", &[("request_uri", uri)])).await;
+        assert_eq!(error(&answer).as_deref(), Some("invalid_request_uri"), "{uri}: {}", answer.body);
+    }
+    assert_eq!(host.seen("/r"), 0);
+    // By value it may send one.
+    let answer = browser.get(&authorize(client, "openid", &[("request", &unsigned(&json!({"state": "in"})))])).await;
+    assert!(answer.page().has_id("consent-allow"), "{}", answer.body);
+    let answer = browser.submit("consent-allow", &[]).await;
+    assert_eq!(answer.location_param("state").as_deref(), Some("in"), "{}", answer.body);
 }
 
 #[tokio::test]

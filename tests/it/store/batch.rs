@@ -4,13 +4,12 @@
 use std::time::Duration;
 
 use doorward::domain::model::audit::AuditKind;
-use doorward::domain::model::client::GrantType;
 use doorward::domain::model::event::{EventKind, OutboxEvent};
 use doorward::domain::model::ids::{CodeId, EventId, GrantId, SessionId};
 use doorward::domain::model::secret::SecretHash;
 use doorward::domain::model::session::{EndReason, Ended};
 use doorward::domain::model::timestamp::Timestamp;
-use doorward::store::batch::{Made, MakeGrant, Opened, RedeemCode, Redeemed, RotateGrant, Rotated};
+use doorward::store::batch::{Opened, Redeemed, RotateGrant, Rotated};
 use doorward::store::{Error, Store, repo};
 use tokio::task::JoinSet;
 
@@ -25,7 +24,6 @@ on_each! {
     a_repeat_with_its_own_id_is_a_success,
     a_code_under_an_ended_session_is_burnt,
     nothing_is_born_of_another_epoch_or_a_disabled_user,
-    a_grant_without_a_code_is_born_under_the_same_guard,
     a_rotation_moves_the_generation_once,
     many_families_rotate_at_once,
     each_guard_of_a_rotation_holds,
@@ -162,38 +160,6 @@ async fn nothing_is_born_of_another_epoch_or_a_disabled_user(node: Node) {
     let (one, two) = (place.person(&node.store).await, place.person(&node.store).await);
     let mixed = Person { session: two.session, ..one };
     assert_eq!(batch.redeem_code(mixed.redemption(CodeId::from_uuid(uuid()))).await.unwrap(), Redeemed::Ended);
-}
-
-async fn a_grant_without_a_code_is_born_under_the_same_guard(node: Node) {
-    let person = Place::new(&node.store).await.person(&node.store).await;
-    let made = |epoch: i64| {
-        let RedeemCode { mut grant, audit, .. } = person.redemption(CodeId::from_uuid(uuid()));
-        (grant.code, grant.grant_type, grant.refresh_secret_hash) = (None, GrantType::Implicit, None);
-        MakeGrant { grant, credential_epoch: epoch, audit }
-    };
-    let find = async |grant| repo::grant::find(&node.store.read(), person.place.realm, grant).await.unwrap();
-    // Twice by itself, as when the answer was lost; and several beside each other.
-    let (one, two) = (made(0), made(0));
-    for op in [&one, &one, &two] {
-        assert_eq!(node.store.batch().make_grant(op.clone()).await.unwrap(), Made::Made);
-    }
-    assert_eq!(find(one.grant.id).await, Some(one.grant.clone()));
-    assert_eq!(find(two.grant.id).await, Some(two.grant.clone()));
-    // Other credentials, a session that has ended, a person who is disabled.
-    let other = made(1);
-    assert_eq!(node.store.batch().make_grant(other.clone()).await.unwrap(), Made::Ended);
-    assert!(node.store.batch().end_session(person.end(EndReason::Logout)).await.unwrap());
-    let late = made(0);
-    assert_eq!(node.store.batch().make_grant(late.clone()).await.unwrap(), Made::Ended);
-    assert_eq!(find(one.grant.id).await.unwrap().ended.map(|ended| ended.reason), Some(EndReason::SessionEnded));
-    let again = person.place.sign_in(&node.store, person.user).await;
-    again.disable(&node.store).await;
-    let mut of_disabled = made(0);
-    of_disabled.grant.session = again.session;
-    assert_eq!(node.store.batch().make_grant(of_disabled.clone()).await.unwrap(), Made::Ended);
-    for grant in [other.grant.id, late.grant.id, of_disabled.grant.id] {
-        assert_eq!(find(grant).await, None);
-    }
 }
 
 async fn a_rotation_moves_the_generation_once(node: Node) {

@@ -6,6 +6,7 @@ mod batch;
 mod cutter;
 mod db;
 mod endings;
+mod implicit;
 mod node;
 mod people;
 mod race;
