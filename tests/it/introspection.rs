@@ -146,6 +146,9 @@ async fn what_is_no_token_of_ours_is_inactive_whatever_it_is() {
         );
         assert_eq!(answer.json(), inactive());
     }
+    // Longer than any body that is read (B-20 sends 100 kB): it is not looked at, and nothing is told of it.
+    let answer = post_as(&op, WEB, "/introspect", &[("token", &"A".repeat(100_000))]).await;
+    refused(&answer, 413, "invalid_request");
 }
 
 #[tokio::test]

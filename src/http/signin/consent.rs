@@ -5,14 +5,14 @@ use std::sync::Arc;
 use axum::body::Body;
 use http::{Response, StatusCode};
 
-use super::{Lookup, Pending, Provenance, SELECT_ACCOUNT, address, decide, go, here, pending, provenance};
+use super::{Lookup, Pending, Provenance, SELECT_ACCOUNT, address, begin_again, decide, go, here, pending, provenance};
 use crate::domain::model::resource::Resource;
 use crate::domain::model::scope::Scope;
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::domain::signin::next_step::Step;
 use crate::http::extract::call::Call;
 use crate::http::page::text::Language;
-use crate::http::page::{ConsentPage, Fault, ScopeLine, Unchecked};
+use crate::http::page::{ConsentPage, ScopeLine, Unchecked};
 use crate::http::render::{page, redirect, target};
 use crate::http::{answer, begin};
 use crate::service::Error;
@@ -46,10 +46,7 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
     let came_from = provenance(&call);
     let mut pending = match pending(&call, Some(&field("flow"))).await? {
         Lookup::Pending(pending) => pending,
-        Lookup::Restart { .. } if came_from == Provenance::Elsewhere => {
-            return Ok(page::fault(&call, StatusCode::FORBIDDEN, Fault::ForeignForm, "form_elsewhere", Vec::new()));
-        }
-        Lookup::Restart { query } => return begin::begin(&call, &query).await,
+        Lookup::Restart { query } => return begin_again(&call, &query, came_from).await,
         Lookup::Page(response) => return Ok(response),
     };
     let here = here(&call, &pending.client, &pending.flow).await?;

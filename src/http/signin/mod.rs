@@ -15,6 +15,7 @@ use http::header::{HeaderValue, ORIGIN, SET_COOKIE};
 use http::{Response, StatusCode};
 
 use super::answer::{self, Asked};
+use super::begin;
 use super::cookies::Cookie;
 use super::extract::call::Call;
 use super::page::{AlreadySignedInPage, Fault};
@@ -182,6 +183,20 @@ pub async fn pending(call: &Call, handle: Option<&str>) -> Result<Lookup, Error>
         return Ok(gone(Fault::UnknownClient, "client_gone"));
     };
     Ok(Lookup::Pending(Box::new(Pending { browser, handle, flow, client })))
+}
+
+/// Begins a request again whose form came without the browser's cookie; not for a form from elsewhere, which
+/// nobody here sent.
+///
+/// # Errors
+/// When facts cannot be read.
+pub async fn begin_again(call: &Call, query: &str, came_from: Provenance) -> Result<Response<Body>, Error> {
+    match came_from {
+        Provenance::Elsewhere => {
+            Ok(page::fault(call, StatusCode::FORBIDDEN, Fault::ForeignForm, "form_elsewhere", Vec::new()))
+        }
+        Provenance::Ours | Provenance::Unproven => begin::begin(call, query).await,
+    }
 }
 
 /// Nothing is pending here any more, and the person is signed in.

@@ -8,14 +8,15 @@ use axum::body::Body;
 use http::{Response, StatusCode};
 
 use super::{
-    Lookup, Pending, Provenance, SELECT_ACCOUNT, accounts, address, go, pending, provenance, session_cookie, set_cookie,
+    Lookup, Pending, Provenance, SELECT_ACCOUNT, accounts, address, begin_again, go, pending, provenance,
+    session_cookie, set_cookie,
 };
 use crate::domain::model::ids::SessionId;
 use crate::domain::protocol::claims;
 use crate::domain::protocol::refusal::{OauthCode, Refusal};
 use crate::domain::signin::select_account::Choice;
 use crate::http::extract::call::Call;
-use crate::http::page::{AccountLine, Fault, SelectAccountPage};
+use crate::http::page::{AccountLine, SelectAccountPage};
 use crate::http::render::{page, redirect, target};
 use crate::http::{answer, begin, session_state};
 use crate::service::session::accounts::Accounts;
@@ -49,10 +50,7 @@ pub async fn post(call: Arc<Call>) -> Result<Response<Body>, Error> {
     let came_from = provenance(&call);
     let mut pending = match pending(&call, Some(&field("flow"))).await? {
         Lookup::Pending(pending) => pending,
-        Lookup::Restart { .. } if came_from == Provenance::Elsewhere => {
-            return Ok(page::fault(&call, StatusCode::FORBIDDEN, Fault::ForeignForm, "form_elsewhere", Vec::new()));
-        }
-        Lookup::Restart { query } => return begin::begin(&call, &query).await,
+        Lookup::Restart { query } => return begin_again(&call, &query, came_from).await,
         Lookup::Page(response) => return Ok(response),
     };
     let accounts = accounts(&call).await?;

@@ -6,7 +6,9 @@ use std::time::Duration;
 use doorward::domain::protocol::frontchannel_logout::MOST_FRAMES;
 
 use super::{FRAMED, OUT, frame, frames, logout, sign_in, sources, start};
-use crate::kit::flow::{ASKER, NATIVE, OPAQUE, WEB, authorize, post_as, text, tokens};
+use crate::kit::flow::{
+    ASKER, NATIVE, OPAQUE, WEB, authorize, code_answer, post_as, redeem, sign_in_beside, text, tokens,
+};
 use crate::kit::op::Op;
 use crate::kit::receiver::Receiver;
 
@@ -71,6 +73,31 @@ async fn the_clients_of_the_session_are_loaded_and_no_others() {
     let page = here.submit("logout-yes", &[]).await;
     let wanted = ["http://localhost:63785/bye", "https://asker.example/bye", "https://app.example/bye?tenant=a%2Fb"];
     assert_eq!(frames(&page), wanted.map(|uri| frame(uri, &claims["sid"])));
+}
+
+#[tokio::test]
+async fn of_several_people_in_one_browser_the_one_who_signs_out_is_told_for() {
+    let op = start().await;
+    op.apply("realm: main\nsettings: { logout: { session_management: true } }\n").await;
+    let mut browser = op.browser();
+    let (alices, claims) = sign_in(&op, &mut browser, WEB).await;
+    let alone = browser.cookie("-state-").expect("a state");
+    sign_in_beside(&mut browser, "bob", "bob has a long password").await;
+    // He uses another application.
+    let answer = code_answer(&mut browser, OPAQUE, "openid", &[("login_hint", "bob")]).await;
+    let code = answer.location_param("code").expect("a code");
+    assert_eq!(redeem(&op, OPAQUE, &code).await.status, 200);
+    let both = browser.cookie("-state-").expect("a state");
+    assert_ne!(both, alone, "somebody signed in");
+    // Alice's application signs her out: hers is loaded, his is not, and he stays.
+    let page = browser.get(&logout(&[("id_token_hint", &alices)])).await;
+    assert_eq!(frames(&page), [frame("https://app.example/bye?tenant=a%2Fb", &claims["sid"])]);
+    let left = browser.cookie("-state-").expect("bob is still here");
+    assert!(left != both && left != alone, "and what is watched has changed");
+    browser.get("/logout").await;
+    let page = browser.submit("logout-yes", &[]).await;
+    assert!(frames(&page).iter().any(|uri| uri.starts_with("https://opaque.example/bye?")), "{}", page.body);
+    assert_eq!(browser.cookie("-state-"), None, "nobody is left");
 }
 
 #[tokio::test]
