@@ -66,7 +66,10 @@ pub(super) async fn run(args: TokenArgs, app: &App, realm: &Realm, json: bool) -
             if !realm.settings.client_registration.enabled {
                 say::note("Nobody can use it yet: set settings.client_registration.enabled in the realm file.");
             }
-            say::note(&format!("{}, shown once: {uses} registrations until {}.", token.id, token.expires_at));
+            say::note(&format!(
+                "{}, shown once. Registrations it is good for: {uses}, until {}.",
+                token.id, token.expires_at
+            ));
             // The one place where it is shown: to whoever asked for it.
             let text = secret.expose();
             let mut row = row(&token, app.clock.now());
