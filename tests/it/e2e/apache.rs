@@ -96,7 +96,8 @@ async fn a_wrong_password_is_told_and_the_name_is_kept_without_scripts() {
     browser.fill("#username", "alice").await;
     browser.fill("#password", "not the password at all").await;
     browser.click("#login-submit").await;
-    browser.wait_for("#password").await;
+    // The field alone would be found on the page that is just being left.
+    browser.wait_for("[role=alert], .field-error").await;
     assert_eq!(browser.value("#username").await, "alice");
     assert_eq!(browser.value("#password").await, "");
     browser.fill("#password", PASSWORD).await;

@@ -228,14 +228,12 @@ impl Browser {
 
     /// The text that a person sees in an element.
     pub(crate) async fn text(&self, css: &str) -> String {
-        let element = self.element(css).await;
-        self.get_text(&format!("/element/{element}/text")).await
+        self.read(css, "text").await
     }
 
     /// A field's value.
     pub(crate) async fn value(&self, css: &str) -> String {
-        let element = self.element(css).await;
-        self.get_text(&format!("/element/{element}/property/value")).await
+        self.read(css, "property/value").await
     }
 
     /// Clicks an element and waits for the page that follows, if one does.
@@ -305,6 +303,18 @@ impl Browser {
         loop {
             if let Some(element) = self.find(css).await {
                 return element;
+            }
+            self.pause_or_give_up(until, css).await;
+        }
+    }
+
+    /// Reads something of an element; once more where its page went away between finding and reading.
+    async fn read(&self, css: &str, what: &str) -> String {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let path = format!("/element/{}/{what}", self.element(css).await);
+            if let Ok(value) = self.call(reqwest::Method::GET, &path, &Value::Null).await {
+                return value.as_str().unwrap_or_default().to_owned();
             }
             self.pause_or_give_up(until, css).await;
         }
