@@ -90,41 +90,30 @@ impl ClientAlgorithm {
 /// How a client protects its request objects (OpenID Connect Dynamic Registration 2, `request_object_signing_alg`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RequestObjectAlgorithm {
-    /// RSASSA-PKCS1-v1_5 with SHA-256.
-    RS256,
-    /// RSASSA-PSS with SHA-256.
-    PS256,
-    /// ECDSA on P-256 with SHA-256.
-    ES256,
-    /// Ed25519.
-    EdDSA,
     /// Not at all: what such an object holds is worth as much as plain parameters.
     #[serde(rename = "none")]
     Unsigned,
+    /// By a key pair of its own.
+    #[serde(untagged)]
+    Signed(Algorithm),
 }
 
 impl RequestObjectAlgorithm {
     /// Every one, in the order of discovery.
-    pub const ALL: [Self; 5] = [Self::RS256, Self::PS256, Self::ES256, Self::EdDSA, Self::Unsigned];
-
-    /// The algorithm of the key pair; `None` where nothing is signed.
-    #[must_use]
-    pub const fn key(self) -> Option<Algorithm> {
-        match self {
-            Self::RS256 => Some(Algorithm::RS256),
-            Self::PS256 => Some(Algorithm::PS256),
-            Self::ES256 => Some(Algorithm::ES256),
-            Self::EdDSA => Some(Algorithm::EdDSA),
-            Self::Unsigned => None,
-        }
-    }
+    pub const ALL: [Self; 5] = [
+        Self::Signed(Algorithm::RS256),
+        Self::Signed(Algorithm::PS256),
+        Self::Signed(Algorithm::ES256),
+        Self::Signed(Algorithm::EdDSA),
+        Self::Unsigned,
+    ];
 
     /// The registered name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
-        match self.key() {
-            Some(alg) => alg.as_str(),
-            None => "none",
+        match self {
+            Self::Signed(alg) => alg.as_str(),
+            Self::Unsigned => "none",
         }
     }
 }

@@ -95,7 +95,7 @@ impl RequestObject<'_> {
                     Err(refused("object_algorithm", "the request object must be signed with a key pair, not a secret"))
                 }
                 (Some(_), None) => Ok(true),
-                (Some(alg), Some(registered)) if registered.key() == Some(alg) => Ok(true),
+                (Some(alg), Some(RequestObjectAlgorithm::Signed(registered))) if registered == alg => Ok(true),
                 (Some(_), Some(_)) => Err(refused(
                     "object_algorithm",
                     "the request object is not signed by the client's request_object_signing_alg",

@@ -14,6 +14,7 @@ use super::roles::{objects, required};
 use super::text as check;
 use super::users::{encrypted, secret_ref};
 use crate::model::client::{ApplicationType, AuthMethod, ClientMetadata, GrantType};
+use crate::model::key::RequestObjectAlgorithm;
 use crate::model::response_type::ResponseType;
 use crate::model::secret::Secret;
 use crate::protocol::{foreign_jwks, frontchannel_logout, redirect_uri, request_uri, subject};
@@ -311,7 +312,7 @@ fn crossed_responses(client: &ClientMetadata) -> Vec<Crossed> {
 
 /// A signed request object needs a key to verify it with.
 fn request_object_keys(client: &ClientMetadata) -> Option<Crossed> {
-    let alg = client.request_object_signing_alg?.key()?;
+    let RequestObjectAlgorithm::Signed(alg) = client.request_object_signing_alg? else { return None };
     let message = match (&client.jwks, &client.jwks_uri) {
         (None, None) => format!("{} needs the client's public keys: jwks or jwks_uri", alg.as_str()),
         (Some(jwks), _) if foreign_jwks::read(jwks).is_ok_and(|set| set.candidates(alg, None).is_empty()) => {

@@ -51,7 +51,7 @@ pub async fn given(app: &App, ctx: &Ctx, facts: Facts<'_>) -> Result<Result<Give
     if !request.response_type.is_front_channel() {
         return Ok(Ok(Given { code, ..Given::default() }));
     }
-    let act = Act { client, request, signed_in, terms: &payload.terms, code };
+    let act = Act { client, request, signed_in, payload: &payload, code };
     Ok(implicit::grant(app, ctx, act).await?.ok_or_else(|| ended(request)))
 }
 

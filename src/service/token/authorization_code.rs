@@ -13,7 +13,6 @@ use crate::domain::model::audit::{Actor, AuditKind};
 use crate::domain::model::client::{Client, GrantType};
 use crate::domain::model::grant::Grant;
 use crate::domain::model::ids::GrantId;
-use crate::domain::model::secret::SecretHash;
 use crate::domain::model::session::EndReason;
 use crate::domain::protocol::params::Params;
 use crate::domain::protocol::pkce;
@@ -101,7 +100,10 @@ async fn redeem(app: &App, ctx: &Ctx, redemption: Redemption<'_>) -> Result<Toke
         realm: ctx.realm.id,
         code: code.code,
         code_expires_at: code.expires_at,
-        grant: born(app, ctx, id, code, entitlement.issue_refresh.then(|| secret.hash())),
+        grant: Grant {
+            refresh_secret_hash: entitlement.issue_refresh.then(|| secret.hash()),
+            ..code.grant(&ctx.realm, id, presenter::presenter(app, ctx), ctx.now)
+        },
         credential_epoch: code.credential_epoch,
         audit,
     };
@@ -127,30 +129,6 @@ async fn redeem(app: &App, ctx: &Ctx, redemption: Redemption<'_>) -> Result<Toke
     };
     let minted = mint::tokens(app, ctx, &order).await?;
     Ok(minted.answer(refresh_token))
-}
-
-/// The grant as it is born: everything that a refresh will look at.
-fn born(app: &App, ctx: &Ctx, id: GrantId, code: &CodePayload, refresh: Option<SecretHash>) -> Grant {
-    Grant {
-        realm: ctx.realm.id,
-        id,
-        client: code.client,
-        user: code.user,
-        session: code.session,
-        code: Some(code.code),
-        grant_type: GrantType::AuthorizationCode,
-        terms: code.terms.clone(),
-        refresh_secret_hash: refresh,
-        generation: 0,
-        rotated_at: ctx.now,
-        presenter: Some(presenter::presenter(app, ctx)),
-        grace_streak: 0,
-        grace_generation: 0,
-        created_at: ctx.now,
-        last_used_at: ctx.now,
-        expires_at: ctx.now.plus(ctx.realm.settings.tokens.refresh_absolute.get()),
-        ended: None,
-    }
 }
 
 /// The code came again from a party that could have used it: what it gave ends (RFC 6749 4.1.2).

@@ -8,10 +8,11 @@ use super::presenter;
 use crate::context::Ctx;
 use crate::domain::model::audit::{Actor, AuditKind};
 use crate::domain::model::client::{Client, GrantType};
-use crate::domain::model::grant::{Grant, GrantTerms};
+use crate::domain::model::grant::Grant;
 use crate::domain::model::ids::GrantId;
 use crate::domain::protocol::authorize::request::AuthorizeRequest;
 use crate::domain::protocol::authorize::response::Given;
+use crate::domain::protocol::token::authorization_code::CodePayload;
 use crate::domain::protocol::token::implicit::{self, ImplicitFacts};
 use crate::service::session::bind::SignedIn;
 use crate::service::session::end;
@@ -26,8 +27,8 @@ pub struct Act<'a> {
     pub request: &'a AuthorizeRequest,
     /// On whose behalf; that she may receive was decided a moment ago.
     pub signed_in: &'a SignedIn,
-    /// What a code of this request fixes.
-    pub terms: &'a GrantTerms,
+    /// What a code of this request holds.
+    pub payload: &'a CodePayload,
     /// The code that comes along.
     pub code: Option<String>,
 }
@@ -37,10 +38,10 @@ pub struct Act<'a> {
 /// # Errors
 /// When the store cannot decide, or nothing can be signed.
 pub async fn grant(app: &App, ctx: &Ctx, act: Act<'_>) -> Result<Option<Given>, Error> {
-    let Act { client, request, signed_in, terms, code } = act;
+    let Act { client, request, signed_in, payload, code } = act;
     let session = &signed_in.session;
     let resources = app.store.models().resources(ctx.realm.id).await?;
-    let terms = implicit::terms(terms);
+    let terms = implicit::terms(&payload.terms);
     let entitlement = implicit::entitle(&ImplicitFacts {
         response_type: request.response_type,
         client,
@@ -56,7 +57,15 @@ pub async fn grant(app: &App, ctx: &Ctx, act: Act<'_>) -> Result<Option<Given>, 
     audit.client = Some(client.key);
     audit.session = Some(session.id);
     audit.grant = Some(id);
-    let grant = born(app, ctx, id, (client, signed_in), terms);
+    let born = payload.grant(&ctx.realm, id, presenter::presenter(app, ctx), ctx.now);
+    let grant = Grant {
+        code: None,
+        grant_type: GrantType::Implicit,
+        terms,
+        // While the session lives its end must find whom to tell.
+        expires_at: session.expires_at.max(born.expires_at),
+        ..born
+    };
     let op = MakeGrant { grant, credential_epoch: session.credential_epoch, audit };
     if app.store.batch().make_grant(op).await? == Made::Ended {
         return Ok(None);
@@ -69,30 +78,4 @@ pub async fn grant(app: &App, ctx: &Ctx, act: Act<'_>) -> Result<Option<Given>, 
         person: Some(&signed_in.user),
     };
     mint::front_channel(app, ctx, &order, (request, code)).await.map(Some)
-}
-
-/// The grant as it is born; it is never refreshed.
-fn born(app: &App, ctx: &Ctx, id: GrantId, (client, signed_in): (&Client, &SignedIn), terms: GrantTerms) -> Grant {
-    let session = &signed_in.session;
-    Grant {
-        realm: ctx.realm.id,
-        id,
-        client: client.key,
-        user: session.user,
-        session: session.id,
-        code: None,
-        grant_type: GrantType::Implicit,
-        terms,
-        refresh_secret_hash: None,
-        generation: 0,
-        rotated_at: ctx.now,
-        presenter: Some(presenter::presenter(app, ctx)),
-        grace_streak: 0,
-        grace_generation: 0,
-        created_at: ctx.now,
-        last_used_at: ctx.now,
-        // While the session lives its end must find whom to tell.
-        expires_at: session.expires_at.max(ctx.now.plus(ctx.realm.settings.tokens.refresh_absolute.get())),
-        ended: None,
-    }
 }

@@ -4,7 +4,7 @@ use super::{PLANS, Suite};
 use crate::kit::flow::text;
 use crate::kit::token::names;
 
-const PROFILE: [&str; 14] = [
+pub(super) const PROFILE: [&str; 14] = [
     "name",
     "given_name",
     "family_name",

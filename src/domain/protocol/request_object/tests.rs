@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::super::sample::{self, ISSUER};
 use super::*;
+use crate::model::key::Algorithm;
 
 fn encode(text: impl AsRef<[u8]>) -> String {
     URL_SAFE_NO_PAD.encode(text)
@@ -95,7 +96,9 @@ fn the_registered_algorithm_is_the_only_one_and_none_is_never_a_default() {
         assert_eq!(parse(&text).unwrap().needs_signature(&client(None)).is_ok(), alg != "none", "{alg}");
     }
     // The client's public key is no secret.
-    for registered in [None, Some(RequestObjectAlgorithm::RS256), Some(RequestObjectAlgorithm::Unsigned)] {
+    for registered in
+        [None, Some(RequestObjectAlgorithm::Signed(Algorithm::RS256)), Some(RequestObjectAlgorithm::Unsigned)]
+    {
         let text = object("HS256");
         assert_eq!(parse(&text).unwrap().needs_signature(&client(registered)).unwrap_err().reason, "object_algorithm");
     }

@@ -13,8 +13,9 @@ use super::resource::{fit, narrow};
 use super::scope::has;
 use super::{Entitlement, OfPerson};
 use crate::model::client::{Client, GrantType};
-use crate::model::grant::GrantTerms;
-use crate::model::ids::{ClientKey, CodeId, SessionId, UserId};
+use crate::model::grant::{Grant, GrantTerms};
+use crate::model::ids::{ClientKey, CodeId, GrantId, SessionId, UserId};
+use crate::model::realm::Realm;
 use crate::model::resource::Resource;
 use crate::model::session::{Acr, Amr};
 use crate::model::timestamp::Timestamp;
@@ -50,6 +51,32 @@ pub struct CodePayload {
 }
 
 impl CodePayload {
+    /// The grant that it makes at redemption, with what is fixed in it (`security-design` rule 2). Without a refresh
+    /// token: whoever gives one adds its secret's hash.
+    #[must_use]
+    pub fn grant(&self, realm: &Realm, id: GrantId, presenter: [u8; 16], now: Timestamp) -> Grant {
+        Grant {
+            realm: realm.id,
+            id,
+            client: self.client,
+            user: self.user,
+            session: self.session,
+            code: Some(self.code),
+            grant_type: GrantType::AuthorizationCode,
+            terms: self.terms.clone(),
+            refresh_secret_hash: None,
+            generation: 0,
+            rotated_at: now,
+            presenter: Some(presenter),
+            grace_streak: 0,
+            grace_generation: 0,
+            created_at: now,
+            last_used_at: now,
+            expires_at: now.plus(realm.settings.tokens.refresh_absolute.get()),
+            ended: None,
+        }
+    }
+
     /// The bytes that are sealed.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
